@@ -27,7 +27,8 @@ typedef struct build_options {
 typedef struct machine_options { /* which machine a plan is for; as in ts_options */
     const char *machine, *isa;
     int threads;
-    int device; /* its number, of a back end that numbers them */
+    int device;       /* its number, of a back end that numbers them */
+    const char *part; /* of one that is parted: the name behind the colon; NULL: all of it */
     /* Where what is measured of this machine is kept, and whose time it takes, if it is measured now; NULL: the plan is
      * for no run, and nothing is asked for beyond what the machine says of itself. */
     const char *cache_folder;
@@ -103,6 +104,7 @@ typedef struct backend {
     bool varies;        /* it takes plans of which a run says extents: they stand behind the inputs, i64 */
     bool usual;         /* plans are for it where nobody says for which one */
     bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */
+    bool parted;        /* parts of it are devices, too: "NAME:numa0", "NAME:cores0-7" */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool in_blocks;  /* then: but for long sums in blocks, which its target's guess proposes */
     const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
@@ -129,6 +131,7 @@ typedef struct backend {
     const by_span *spans;                                       /* NULL: it runs whole plans alone */
     const by_input *inputs;                                     /* NULL: they are read, and written, where they lie */
     bool in_host; /* values are in this process's memory: at says where, of all nodes of the arena at all times */
+    bool at_once; /* then: inputs that a kernel writes have the new value behind its span, whichever it is */
     void (*drop)(program *g);
     const keeper *kept;
 } backend;

@@ -74,8 +74,12 @@ void driver_changed(ts_plan *p, int k);             /* it has another one than t
 /* The value of each plan input, in p->given, and behind them the extents of the run, of as many elements as there are
  * inputs and one; an error names an input that has none. */
 bool driver_gather(ts_plan *p, void **input, err *e);
-bool driver_value(ts_plan *p, int root, ts_array *out, err *e); /* row-major, at the plan's extents */
-bool driver_copy(ts_array *to, const ts_array *from, err *e);   /* makes `to` if it holds nothing */
+bool driver_value(ts_plan *p, int root, ts_array *out, err *e);     /* row-major, at the plan's extents */
+bool driver_copy(ts_array *to, const ts_array *from, err *e);       /* makes `to` if it holds nothing */
+bool driver_give(ts_plan *p, int n, const ts_given *given, err *e); /* to inputs by their names, all of them known */
+/* Before a run: roots that are inputs which it changes. After it: states that it could not write in place */
+bool driver_keep_old(ts_plan *p, err *e);
+bool driver_carry_over(ts_plan *p, err *e);
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e);

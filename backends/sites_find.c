@@ -1,5 +1,5 @@
-/* sites_find.c - devices by their names, as commands and rules have them: NAME, or NAME:NUMBER of a back end that
- * numbers them. */
+/* sites_find.c - devices by their names, as commands and rules have them: NAME, NAME:NUMBER of a back end that
+ * numbers them, or NAME:PART of one that is parted. */
 #include "backends/sites.h"
 
 #include <stdlib.h>
@@ -14,8 +14,11 @@ static bool unknown(const char *what, err *e)
 {
     text have = {0};
     for (const backend *const *b = backends; *b; b++)
-        if ((*b)->spans)
+        if ((*b)->spans) {
             text_add(&have, "%s%s%s", have.length ? ", " : "", device_of(*b), (*b)->numbered ? ":0" : "");
+            if ((*b)->parted)
+                text_add(&have, ", %s:numa0, %s:cores0-3", device_of(*b), device_of(*b));
+        }
     err_set(e, TS_BAD_INPUT, "no device \"%.60s\"", what);
     err_hint(e, "devices of plans over several are: %s", text_str(&have));
     text_free(&have);
@@ -46,12 +49,15 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
     const size_t n = colon ? (size_t)(colon - name) : strlen(name);
     for (const backend *const *b = backends; !by && *b; b++)
         by = word_is(device_of(*b), name, n) ? *b : NULL;
-    if (!by || (colon && !by->numbered))
+    if (!by || (colon && !by->numbered && !by->parted))
         return unknown(name, e);
     machine_options own = *asked;
-    if (!read_number(name, &own.device, e))
+    own.part = colon && by->parted ? colon + 1 : NULL;
+    if (!own.part && !read_number(name, &own.device, e))
         return false;
-    *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", device_of(by), own.device) : device_of(by),
+    *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", device_of(by), own.device)
+                          : own.part   ? arena_format(s->mem, "%s:%s", device_of(by), own.part)
+                                       : device_of(by),
                   .by = by->name,
                   .own = by,
                   .takes_all = !by->takes_kernel,
@@ -86,7 +92,7 @@ static bool read_one(site_search *s, const char *name, site *out, int n, err *e)
     if (!by ||
         (n == MAX_SITE && !err_set(e, TS_USAGE, "device \"%.60s\" is number %d of one plan, at most %d expected", name,
                                    n + 1, MAX_SITE)) ||
-        !find_device(s, by, name, n ? &plain : &s->asked, &out[n], e))
+        !find_device(s, by, name, n && by != sites_backend(&out[0]) ? &plain : &s->asked, &out[n], e))
         return false;
     for (int i = 0; i < n; i++)
         if (!strcmp(out[i].name, out[n].name))

@@ -101,7 +101,7 @@ typedef struct stops {
 static bool go_by_stops(ts_plan *p, void *const *input, void *user, err *e)
 {
     const stops *s = user;
-    const bool halts = p->by->in_host && p->by->spans;
+    const bool halts = p->by->at_once && p->by->spans;
     int i = 0, first = 0;
     bool ok = true;
     for (; ok && i < s->n && s->kernel[i] < p->plan->n_kernel && (halts || s->kernel[i] <= 0); i++) {
@@ -141,7 +141,7 @@ bool ts_plan_touched(const ts_plan *p, int input, int *first, int *written, ts_e
             for (int j = 0; j < s->n_load; j++)
                 touches = touches || input_of(p->plan, s->load[j]->from) == at;
             *first = touches && *first == INT_MAX ? k : *first;
-            *written = writes && p->by->in_host ? k + 1 : *written;
+            *written = writes && p->by->at_once ? k + 1 : *written;
         }
     return true;
 }

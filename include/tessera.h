@@ -571,6 +571,9 @@ TS_API bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_err
 /* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
  * See docs/plan.md. */
 TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
+/* ledger/1: of every value in memory who wrote it last and who reads it next, on which device and stream; of every
+ * kernel what it waits for, and how; of inputs whether the newest value is the host's, a device's, or missing. */
+TS_API char *ts_plan_ledger(ts_plan *p, ts_error *e);
 /* At most `most` loops that a kernel could have, as an array of objects with "loops", as a rule takes them, and
  * "predicted_ns" by the machine's rates and its "bound"; the quickest first, or, seed not being 0, drawn at random. */
 TS_API char *ts_plan_nests(ts_plan *p, int kernel, int most, uint64_t seed, ts_error *e);

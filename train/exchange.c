@@ -69,10 +69,10 @@ static bool sum_bucket(exchange *x, int bucket)
     const shards *z = x->shards;
     for (int i = N_RULE * bucket; i < z->n_group && i < N_RULE * (bucket + 1); i++) {
         const shard_group *g = &z->group[i];
-        for (int level = z->held; level > 0; level--)
-            shards_add(z, level, g->from, g->from + g->n);
+        for (int level = z->device[0].held; level > 0; level--)
+            shards_add(z->device, level, g->from, g->from + g->n);
         const double start = seconds_now();
-        if (g->n && !ranks_sum(z->ranks, shards_at(&z->level[0], g->from), g->n, &x->e))
+        if (g->n && !ranks_sum(z->ranks, shards_at(&z->device[0].level[0], g->from), g->n, &x->e))
             return false;
         x->seconds += seconds_now() - start;
     }
@@ -112,10 +112,12 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
     exchange *x = s->shards->exchange;
     pthread_t thread;
     x->ready = 0, x->stops = false, x->seconds = 0;
-    const bool beside = x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
-    const bool good = (r->kernels ? step_run_plan(s, r, e)
-                                  : ts_plan_run_stops(s->plan, beside ? x->n_stop : 0, x->stop, written, x, e)) &&
-                      shards_bring(s, e);
+    const bool computed = x->shards->n_device > 1; /* by all of them, as a whole */
+    const bool beside = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
+    const bool good = computed ||
+                      ((r->kernels ? step_run_plan(s->plan, r, e)
+                                   : ts_plan_run_stops(s->plan, beside ? x->n_stop : 0, x->stop, written, x, e)) &&
+                       shards_bring(s, s->plan, e));
     const double end = seconds_now();
     tell(x, x->shards->n_bucket, good);
     if (beside)

@@ -128,6 +128,14 @@ void ranks_fail(const ranks *r, ts_error *e)
     err_in(e, "rank %d", r->rank);
 }
 
+int ranks_devices(const ranks *r)
+{
+    int n = 1;
+    for (const char *at = r->devices; at && (at = strchr(at, ',')); at++)
+        n++;
+    return n;
+}
+
 /* ---- vectors ---- */
 int ranks_piece(const ranks *r, int rank)
 {

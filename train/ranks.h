@@ -7,10 +7,11 @@
 
 #include <pthread.h>
 
-enum { MOST_SHARDS = 1024, AGREED = 80 };
+enum { MOST_SHARDS = 1024, AGREED = 80, MOST_DEVICE = 8 };
 typedef struct ranks {
     const struct collective *by; /* NULL: one process */
     int rank, count;
+    const char *devices; /* of this process, "A,B": each computes as much as another; NULL: one, the target */
     void (*lost)(void *user, const char *why); /* is told by which rank all of them end, before they do */
     void *user;
     const struct collective **ends_by; /* who ends all when this process exits; *ends_by NULL: nobody. Outlives this */
@@ -28,6 +29,7 @@ void ranks_fail(const ranks *r, ts_error *e);
 
 /* A vector in pieces, one for each rank, the p-th of which is whose ranks_piece is p; n, its length, is their multiple.
  * Sums are of 2^k neighbouring ranks' first: ((0 + 1) + (2 + 3)) + ... */
+int ranks_devices(const ranks *r); /* how many */
 int ranks_piece(const ranks *r, int rank);
 bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);         /* of each one's v its own piece of the sum */
 void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of each one's own piece all of v */

@@ -89,12 +89,7 @@ static bool make_room(step *s, ts_error *e)
 {
     shards *z = s->shards;
     const size_t n = (size_t)s->n_weight + 1;
-    int levels = 1;
-    while (levels < MOST_LEVEL && (int64_t)2 << levels <= z->own)
-        levels++;
     bool good = ts_array_make(&z->weights, TS_F32, 1, &z->flat, e);
-    for (int i = 0; good && i < levels; i++)
-        good = ts_array_make(&z->level[i], TS_F32, 1, &z->flat, e);
     if (good && s->asked->accumulate > 1)
         good = ts_array_make(&z->mean, TS_F32, 1, &z->flat, e);
     z->loss = calloc((size_t)z->n, sizeof *z->loss);
@@ -103,14 +98,14 @@ static bool make_room(step *s, ts_error *e)
                     err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
 }
 
-bool shards_lend(step *s, const ts_tensor *t, const ts_array *flat, ts_error *e)
+bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *flat, ts_error *e)
 {
     bool good = true;
     for (int i = 0; good && i < s->n_weight; i++) {
         ts_array a = {.dtype = TS_F32, .rank = ts_rank(t[i]), .data = shards_at(flat, s->shards->at[i])};
         memcpy(a.dim, ts_shape(t[i]), (size_t)a.rank * sizeof *a.dim);
-        const int port = ts_plan_find(s->plan, ts_name(t[i]));
-        good = port < 0 || ts_plan_lend(s->plan, port, &a, e);
+        const int port = ts_plan_find(p, ts_name(t[i]));
+        good = port < 0 || ts_plan_lend(p, port, &a, e);
     }
     return good;
 }
@@ -122,7 +117,9 @@ bool shards_weights(step *s, ts_error *e)
         return err_memory(e, (size_t)s->n_weight * sizeof *t, "the list of %d weights", s->n_weight);
     for (int i = 0; i < s->n_weight; i++)
         t[i] = s->parameter[i].input;
-    const bool good = shards_lend(s, t, &s->shards->weights, e);
+    bool good = true;
+    for (int i = 0; good && i < s->shards->n_device; i++)
+        good = shards_lend(s, s->shards->device[i].plan, t, &s->shards->weights, e);
     free(t);
     return good;
 }
@@ -157,9 +154,9 @@ static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
                ts_graph_ok(n->g, e);
     const ts_tensor loss = good ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
     if (good && ts_graph_ok(n->g, e))
-        s->plan = ts_plan_of(n->g, 1, &loss, s->n_weight, state, o, e);
+        good = devices_make(s, o, &(devices_want){n->g, loss, state}, e);
     free(grad), free(state);
-    return s->plan != NULL;
+    return good && s->plan;
 }
 
 /* ---- the update of this rank's pieces ---- */
@@ -238,7 +235,7 @@ bool shards_lend_sums(step *s, ts_error *e)
     bool good = true;
     for (int i = 0; good && i < z->n_group - 1; i++)
         if (z->group[i].parameter)
-            good = lend_piece(s, &z->group[i], z->group[i].grad, z->mean.data ? &z->mean : &z->level[0], e);
+            good = lend_piece(s, &z->group[i], z->group[i].grad, z->mean.data ? &z->mean : &z->device[0].level[0], e);
     return good;
 }
 
@@ -266,12 +263,20 @@ static bool name_states(step *s, ts_error *e)
     return good || err_memory(e, (size_t)s->n_state * sizeof *z->name, "the names of %d states", s->n_state);
 }
 
+static bool lend_sums(const step *s, ts_error *e) /* each device's own */
+{
+    bool good = true;
+    for (int i = 0; good && i < s->shards->n_device; i++)
+        good = shards_lend(s, s->shards->device[i].plan, s->sum, &s->shards->device[i].level[0], e);
+    return good;
+}
+
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e)
 {
     shards *z = s->shards = calloc(1, sizeof *z);
     if (!z)
         return err_memory(e, sizeof *z, "the shards of a batch");
-    z->ranks = r, z->n = s->asked->shards, z->own = z->n / r->count;
+    z->ranks = r, z->n = s->asked->shards, z->own = z->n / r->count, z->n_device = ranks_devices(r);
     z->first = ranks_piece(r, r->rank) * z->own;
     z->in = calloc((size_t)s->n_weight + 1, sizeof *z->in), z->at = calloc((size_t)s->n_weight + 1, sizeof *z->at);
     if (!z->in || !z->at)
@@ -280,16 +285,16 @@ bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error 
         return false;
     lay_out(s);
     return make_room(s, e) && make_gradients(s, n, o, e) && make_update(s, n, o, e) && name_states(s, e) &&
-           shards_weights(s, e) && shards_lend(s, s->sum, &z->level[0], e) &&
-           (z->exchange = exchange_make(s, e)) != NULL;
+           shards_weights(s, e) && lend_sums(s, e) && (z->exchange = exchange_make(s, e)) != NULL;
 }
 
 double shards_bytes(const step *s)
 {
     const shards *z = s->shards;
     int64_t n = z->flat + (z->mean.data ? z->flat : 0);
-    for (int i = 0; i < MOST_LEVEL; i++)
-        n += z->level[i].data ? z->flat : 0;
+    for (int i = 0; i < z->n_device; i++)
+        for (int k = 0; k < MOST_LEVEL; k++)
+            n += z->device[i].level[k].data ? z->flat : 0;
     for (int i = 0; i < z->n_group; i++)
         n += z->group[i].n_state * z->own * z->group[i].slice;
     return (double)n * sizeof(float);
@@ -302,8 +307,7 @@ void shards_free(step *s)
         return;
     exchange_free(z->exchange);
     ts_plan_free(z->update);
-    for (int i = 0; i < MOST_LEVEL; i++)
-        ts_array_free(&z->level[i]);
+    devices_free(s);
     for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++)
             free(z->group[i].state[k].whole);

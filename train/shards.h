@@ -2,7 +2,8 @@
  * the bits, the processes that compute them do not. Gradients of a shard are the step's plan. Parameters come in
  * buckets; those of a bucket that one rule updates are one vector, cut evenly: each rank updates its piece of it by a
  * plan of its own and keeps what the optimizer keeps of that piece alone. A bucket's sums go to other ranks while the
- * backward pass makes the next one. Both plans work in these vectors (ts_plan_lend). Private to step.c and shards.c;
+ * backward pass makes the next one. A rank's shards are shared out over its devices in the same way (devices.c). Both
+ * plans work in these vectors (ts_plan_lend). Private to step.c and shards.c;
  * made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive it. */
 #ifndef TRAIN_SHARDS_H
 #define TRAIN_SHARDS_H
@@ -23,6 +24,19 @@ typedef struct shard_group {
     int n_state;
     shard_state state[MOST_KEPT];
 } shard_group;
+typedef struct shard_device {   /* computes neighbouring shards, as many as each of the others */
+    ts_plan *plan;              /* gradients; of the first one it is the step's */
+    ts_array level[MOST_LEVEL]; /* [flat], of which the plan's sums are one */
+    int held, lent;             /* lent: which */
+    /* Of a shard that it computes in a thread: its place among its own, from 1; whether the last; its loss */
+    const step *step;
+    pthread_t thread;
+    bool runs, good, last;
+    int64_t done;
+    double *loss;
+    step_result timed;
+    ts_error e;
+} shard_device;
 typedef struct shards {
     const ranks *ranks;
     int64_t n, own, first; /* of the batch; those of this rank; its slices, from */
@@ -31,12 +45,12 @@ typedef struct shards {
     shard_group group[MOST_GROUP];
     int *in; /* the group of each weight, and where it is in the flat vector */
     int64_t *at;
-    ts_tensor adds;             /* an input: gradients are added to those before */
-    ts_array weights;           /* [flat] */
-    ts_array level[MOST_LEVEL]; /* [flat], of which the plan's sums are one */
-    int held, lent;             /* lent: which */
-    ts_array mean;              /* [flat]; own pieces of the sums over batches */
-    struct exchange *exchange;  /* of sums, while the last of this rank's shards is computed; NULL: one rank */
+    ts_tensor adds;   /* an input: gradients are added to those before */
+    ts_array weights; /* [flat] */
+    int n_device;
+    shard_device device[MOST_DEVICE];
+    ts_array mean;             /* [flat]; own pieces of the sums over batches */
+    struct exchange *exchange; /* of sums, while the last of this rank's shards is computed; NULL: one rank */
     ts_plan *update;
     double *loss, *square; /* [shard], [slice][weight] */
     char **name;           /* of the states, as checkpoints have them */
@@ -45,18 +59,34 @@ typedef struct shards {
 bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e);
 bool step_scalar(ts_plan *p, int output, double *v, ts_error *e);
 bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e);
-bool step_random(step *s, int64_t number, ts_error *e); /* of all shards of the run, or of all batches */
-bool step_run_plan(step *s, const step_result *r, ts_error *e);
+bool step_random(const step *s, ts_plan *p, int64_t number,
+                 ts_error *e); /* of all shards of the run, or of all batches */
+bool step_run_plan(ts_plan *p, const step_result *r, ts_error *e);
 float *shards_at(const ts_array *flat, int64_t at); /* an element of a flat vector */
 /* Sums of own shards become the level below: of elements from ... to - 1. */
-void shards_add(const shards *z, int level, int64_t from, int64_t to);
-bool shards_bring(const step *s, ts_error *e); /* the plan's sums, which a device may have */
+void shards_add(const shard_device *d, int level, int64_t from, int64_t to);
+bool shards_bring(const step *s, ts_plan *p, ts_error *e); /* the plan's sums, which a device may have */
+void shards_climb(const shards *z, shard_device *d, int64_t done);
+/* In devices.c: plans of all devices that the ranks name, or of o's target. */
+typedef struct devices_want {
+    ts_graph *g;
+    ts_tensor loss;
+    const ts_state *state;
+} devices_want;
+bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e);
+bool devices_build(const shards *z, ts_error *e);
+void devices_free(step *s);
+bool devices_ready(shard_device *d, ts_error *e); /* it has done what it was told last */
+bool devices_start(shard_device *d, ts_error *e); /* its plan has all values of a shard */
+bool devices_wait(shards *z, ts_error *e);        /* for all of them; then their sums */
+void devices_sum(const shards *z);
 /* In exchange.c: sums of buckets over all ranks by a thread, each as soon as the plan has written it. */
 struct exchange *exchange_make(const step *s, ts_error *e); /* the plan is there; NULL with e set */
 bool exchange_run(step *s, step_result *r, ts_error *e);    /* the step's plan, meanwhile */
 void exchange_free(struct exchange *x);
 /* In shards.c and shards_state.c. */
-bool shards_lend(step *s, const ts_tensor *t, const ts_array *flat, ts_error *e); /* t: by weight, what lies there */
+/* t: by weight, what lies there */
+bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *flat, ts_error *e);
 bool shards_lend_sums(step *s, ts_error *e); /* to the update, of own pieces; below the same of weights */
 bool shards_lend_weights(step *s, ts_error *e);
 bool shards_weights(step *s, ts_error *e); /* the step's weights have changed */

@@ -9,50 +9,74 @@
 #include <string.h>
 
 /* ---- sums ---- */
-bool shards_bring(const step *s, ts_error *e)
+bool shards_bring(const step *s, ts_plan *p, ts_error *e)
 {
     bool good = true;
     for (int i = 0; good && i < s->n_weight; i++)
-        good = ts_plan_view(s->plan, ts_plan_find(s->plan, ts_name(s->sum[i])), &(ts_array){0}, e);
+        good = ts_plan_view(p, ts_plan_find(p, ts_name(s->sum[i])), &(ts_array){0}, e);
     return good;
 }
 
-void shards_add(const shards *z, int level, int64_t from, int64_t to)
+void shards_add(const shard_device *d, int level, int64_t from, int64_t to)
 {
-    float *left = shards_at(&z->level[level - 1], 0);
-    const float *right = shards_at(&z->level[level], 0);
+    float *left = shards_at(&d->level[level - 1], 0);
+    const float *right = shards_at(&d->level[level], 0);
     for (int64_t i = from; i < to; i++)
         left[i] += right[i];
 }
 
-/* The tree over this rank's shards: like a counter, sums of as many shards meet. The plan has added the odd ones, and
+/* The tree over a device's shards: like a counter, sums of as many shards meet. The plan has added the odd ones, and
  * what is left after the last shard is added as it is sent. */
-static void climb(shards *z, int64_t done)
+void shards_climb(const shards *z, shard_device *d, int64_t done)
 {
-    z->held += done % 2 == 0;
+    d->held += done % 2 == 0;
     for (int64_t pairs = done / 2; done % 2 == 0 && pairs % 2 == 0; pairs /= 2)
-        shards_add(z, --z->held, 0, z->flat);
+        shards_add(d, --d->held, 0, z->flat);
+}
+
+/* Beside the other devices, which are waited for when all have been told what to do. */
+static bool run_beside(step *s, shard_device *d, step_result *r, ts_error *e)
+{
+    shards *z = s->shards;
+    d->step = s, d->timed = (step_result){.n_kernel = r->n_kernel};
+    if (d == z->device)
+        d->timed.kernels = r->kernels;
+    if (!devices_start(d, e) || !d->last || d != &z->device[z->n_device - 1])
+        return d->runs;
+    if (!devices_wait(z, e))
+        return false;
+    devices_sum(z), z->device[0].held = 0;
+    return exchange_run(s, r, e);
+}
+
+static bool run_alone(step *s, shard_device *d, step_result *r, ts_error *e)
+{
+    if (d->last)
+        return exchange_run(s, r, e) && step_scalar(d->plan, 0, d->loss, e);
+    if (!step_run_plan(d->plan, r, e) || !step_scalar(d->plan, 0, d->loss, e) ||
+        (d->done % 2 == 0 && !shards_bring(s, d->plan, e)))
+        return false;
+    shards_climb(s->shards, d, d->done);
+    return true;
 }
 
 bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, step_result *r, ts_error *e)
 {
     shards *z = s->shards;
-    const int64_t shard = number % z->n, k = shard % z->own;
+    const int64_t shard = number % z->n, each = z->own / z->n_device, k = shard % each;
+    shard_device *d = &z->device[shard % z->own / each];
     bool adds = k % 2 == 1;
-    z->held = k ? z->held : 0;
-    if (z->lent != z->held && !shards_lend(s, s->sum, &z->level[z->held], e))
+    if (!devices_ready(d, e))
         return false;
-    z->lent = z->held;
-    if (!step_random(s, number, e) ||
-        !step_give(s->plan, "train.adds", &(ts_array){.dtype = TS_BOOL, .data = &adds}, e) ||
-        !net_set(n, s->plan, batch, e))
+    d->held = k ? d->held : 0, d->done = k + 1, d->last = k == each - 1, d->loss = &z->loss[shard];
+    if (d->lent != d->held && !shards_lend(s, d->plan, s->sum, &d->level[d->held], e))
         return false;
-    if (k == z->own - 1)
-        return exchange_run(s, r, e) && step_scalar(s->plan, 0, &z->loss[shard], e);
-    if (!step_run_plan(s, r, e) || !step_scalar(s->plan, 0, &z->loss[shard], e) || (adds && !shards_bring(s, e)))
+    d->lent = d->held;
+    if (!step_random(s, d->plan, number, e) ||
+        !step_give(d->plan, "train.adds", &(ts_array){.dtype = TS_BOOL, .data = &adds}, e) ||
+        !net_set(n, d->plan, batch, e))
         return false;
-    climb(z, k + 1);
-    return true;
+    return z->n_device > 1 ? run_beside(s, d, r, e) : run_alone(s, d, r, e);
 }
 
 /* v[0 .. n) with a stride, n a power of 2: ((0 + 1) + (2 + 3)) + ... */
@@ -170,7 +194,7 @@ static bool update(step *s, const float *sum, double scale, step_result *r, ts_e
 static float *add_batch(const step *s, bool first)
 {
     const shards *z = s->shards;
-    float *last = shards_at(&z->level[0], 0), *mean = shards_at(&z->mean, 0);
+    float *last = shards_at(&z->device[0].level[0], 0), *mean = shards_at(&z->mean, 0);
     for (int i = 0; mean && i < z->n_group; i++) {
         const shard_group *g = &z->group[i];
         const int64_t from = g->from + z->first * g->slice, to = from + z->own * g->slice;

@@ -47,7 +47,7 @@ static bool give_piece(const shards *z, const shard_group *g, ts_tensor t, const
 bool shards_begin(step *s, const ts_tensors *kept, ts_error *e)
 {
     shards *z = s->shards;
-    float *flat = shards_at(&z->level[0], 0);
+    float *flat = shards_at(&z->device[0].level[0], 0);
     bool good = shards_lend_weights(s, e);
     for (int i = 0; good && i < z->n_group; i++)
         for (int k = 0; good && k < z->group[i].n_state; k++) {
@@ -60,7 +60,7 @@ bool shards_begin(step *s, const ts_tensors *kept, ts_error *e)
                    give_piece(z, &z->group[i], of->input, kept || !of->begins ? flat : shards_at(&z->weights, 0), e);
         }
     memset(flat, 0, (size_t)z->flat * sizeof *flat);
-    return good && shards_lend(s, s->sum, &z->level[0], e);
+    return good && shards_lend(s, s->plan, s->sum, &z->device[0].level[0], e);
 }
 
 /* ---- checkpoints ---- */

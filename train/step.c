@@ -309,7 +309,7 @@ bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_
 
 bool step_build(step *s, ts_error *e)
 {
-    return ts_plan_build(s->plan, e) && (!s->shards || ts_plan_build(s->shards->update, e));
+    return s->shards ? devices_build(s->shards, e) && ts_plan_build(s->shards->update, e) : ts_plan_build(s->plan, e);
 }
 
 void step_free(step *s)
@@ -483,17 +483,17 @@ bool step_scalar(ts_plan *p, int output, double *v, ts_error *e)
     return true;
 }
 
-bool step_run_plan(step *s, const step_result *r, ts_error *e)
+bool step_run_plan(ts_plan *p, const step_result *r, ts_error *e)
 {
-    return r->kernels ? ts_plan_run_timed(s->plan, r->kernels, r->n_kernel, e) : ts_plan_run(s->plan, e);
+    return r->kernels ? ts_plan_run_timed(p, r->kernels, r->n_kernel, e) : ts_plan_run(p, e);
 }
 
 /* Which of the run's random numbers a batch, or a shard of it, takes. */
-bool step_random(step *s, int64_t number, ts_error *e)
+bool step_random(const step *s, ts_plan *p, int64_t number, ts_error *e)
 {
     const int64_t one = number + s->asked->accumulate * s->asked->shards;
     int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)one);
-    return set(s, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e);
+    return step_give(p, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e);
 }
 
 bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e)
@@ -509,9 +509,9 @@ bool step_run(step *s, const net *n, const ts_array *batch, int64_t at, step_res
     bool last = part == parts - 1;
     if (part == 0)
         r->loss = 0;
-    if (!step_number(s, s->plan, at, e) || !step_random(s, at, e) ||
+    if (!step_number(s, s->plan, at, e) || !step_random(s, s->plan, at, e) ||
         !set(s, "train.last", &(ts_array){.dtype = TS_BOOL, .data = &last}, e) || !net_set(n, s->plan, batch, e) ||
-        !step_run_plan(s, r, e) || !step_scalar(s->plan, 0, &loss, e) || !step_scalar(s->plan, 1, &r->norm, e) ||
+        !step_run_plan(s->plan, r, e) || !step_scalar(s->plan, 0, &loss, e) || !step_scalar(s->plan, 1, &r->norm, e) ||
         !step_scalar(s->plan, 2, &r->lr, e))
         return false;
     r->loss += loss / (double)parts;

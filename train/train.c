@@ -239,11 +239,12 @@ static bool one_shard(training *t, int64_t at, int64_t shard, step_result *r, ts
 /* The order is that of all batches, whoever reads which part of one. */
 static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
 {
-    const int64_t at = t->done * t->asked->accumulate + part, own = t->asked->shards / t->ranks.count;
+    const int64_t at = t->done * t->asked->accumulate + part, own = t->asked->shards / t->ranks.count,
+                  n = ranks_devices(&t->ranks);
     bool good = order_batch(&t->order, at, t->which, e);
     r->stop = t->job->stop && *t->job->stop;
-    for (int64_t i = t->ranks.rank * own; good && i < (t->ranks.rank + 1) * own; i++)
-        good = one_shard(t, at, i, r, e);
+    for (int64_t i = 0; good && i < own; i++) /* by turns of its devices */
+        good = one_shard(t, at, t->ranks.rank * own + i % n * (own / n) + i / n, r, e);
     return good && (!t->step.shards || step_join(&t->step, at, r, e));
 }
 

@@ -7,7 +7,7 @@
  *
  * The room:  options -> train_begin -> train (the loop) -> trained, export, generate, decode, sample
  *            data*, order, nearest     examples, in which order   net*, parameters, dropout, scale  the graph of a step
- *            shards*, ranks            a step in parts            collective    what carries bytes between processes
+ *            shards*, devices, ranks   a step in parts            collective    what carries bytes between processes
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
  *            report*                   the page of a run      pace                          how long the rest takes */

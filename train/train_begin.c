@@ -270,7 +270,13 @@ static void settle_target(training *t, const run_facts *began)
     snprintf(t->facts.target, sizeof t->facts.target, "%s", target);
     snprintf(t->facts.isa, sizeof t->facts.isa, "%s", isa);
     t->options = *said;
-    t->options.target = t->facts.target, t->options.isa = *isa ? t->facts.isa : NULL;
+    if (t->asked->shards > 1 && strchr(target, ',')) { /* all else is computed on the first one */
+        t->ranks.devices = t->facts.target;
+        snprintf(t->device, sizeof t->device, "%.*s", (int)strcspn(target, ","), target);
+        target = t->device;
+    } else
+        target = t->facts.target;
+    t->options.target = target, t->options.isa = *isa ? t->facts.isa : NULL;
 }
 
 /* Of the process now: program, model, data, plans. 0 where the system does not tell. */
@@ -322,9 +328,14 @@ static bool tell_facts(const training *t, ts_error *e)
 /* ---- several processes ---- */
 static bool shared_out(const training *t, ts_error *e)
 {
-    const int64_t shards = t->asked->shards, n = t->ranks.count;
-    if (n <= shards && (n & (n - 1)) == 0)
+    const int64_t shards = t->asked->shards, n = t->ranks.count, devices = ranks_devices(&t->ranks), all = n * devices;
+    if (all <= shards && (all & (all - 1)) == 0 && devices <= MOST_DEVICE)
         return true;
+    if (devices > 1) {
+        err_set(e, TS_USAGE, "--target %s: %lld devices of %lld processes cannot share --shards %lld", t->ranks.devices,
+                (long long)devices, (long long)n, (long long)shards);
+        return err_hint(e, "name 1, 2, 4, ... of them, %d at most; or begin a run with more --shards", MOST_DEVICE);
+    }
     err_set(e, TS_USAGE, "%lld processes cannot share --shards %lld", (long long)n, (long long)shards);
     return err_hint(e, "start 1, 2, 4, ... as many as there are shards; or begin a run with more --shards");
 }
@@ -438,7 +449,7 @@ bool train_begin(training *t, ts_error *e)
     train_options *w = t->asked;
     run_facts began = {.classes = 0};
     bool goes_on;
-    if (!open_run(t, &began, &goes_on, e) || !shared_out(t, e))
+    if (!open_run(t, &began, &goes_on, e))
         return false;
     if (!w->data)
         return err_set(e, TS_USAGE, "train: --data is missing"),
@@ -446,6 +457,8 @@ bool train_begin(training *t, ts_error *e)
     if (!goes_on && !option_fits(w, e))
         return false;
     settle_target(t, &began);
+    if (!shared_out(t, e))
+        return false;
     const bool stream = task_of(w)->stream;
     t->tokenizer = train_tokenizer_make(w, e);
     if (e->code || (!stream && !read_train(t, 0, e)))

@@ -29,6 +29,7 @@ typedef struct training {
     int skipped;         /* in a row */
     bool stops;          /* after this step: somebody was asked to */
     bool together;       /* what ended the run has ended it on all ranks */
+    char device[80];     /* the first of several of this process */
     char *machine;       /* of rank 0; NULL: not asked for */
     double begun;        /* of this process's first step */
     int64_t begun_at;

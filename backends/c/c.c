@@ -165,9 +165,8 @@ static bool find_memory(program *g, int64_t scratch_most, const memory *m, err *
 static bool make(program *g, const build_options *w, text *facts, err *e)
 {
     const plan *p = g->p;
-    const bool own = p->threads <= p->on->places;
     const int64_t scratch = g->written.scratch_most;
-    if (!compile(g, w, facts, e) || !(g->team = team_make(p->threads, own ? cpu_machine(p->on)->os : NULL, e)) ||
+    if (!compile(g, w, facts, e) || !(g->team = team_make(p->threads, cpu_pins(p->on, p->threads), e)) ||
         !load_weights(g, e) || !find_memory(g, scratch, w->memory, e))
         return false;
     c_program_forget(&g->written), g->tables = c_program_tables(&g->written);
@@ -301,6 +300,7 @@ const backend backend_c = {
     .kinds = "cpu",
     .device = "cpu",
     .usual = true,
+    .parted = true,
     .varies = true,
     .doc = "C text, one function per kernel, built by the system's compiler and run on pinned threads.",
     .target = c_target,
@@ -314,6 +314,7 @@ const backend backend_c = {
     .emit = c_emit,
     .spans = &spans,
     .in_host = true,
+    .at_once = true,
     .drop = drop,
     .kept = &c_cache,
 };

@@ -78,7 +78,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                             .extra = &extra,
                             .scratch = c->scratch_most,
                             .threads = p->threads,
-                            .cpu = p->threads <= p->on->places ? cpu_machine(p->on)->os : NULL,
+                            .cpu = cpu_pins(p->on, p->threads),
                             .flags = c_flags(&mem, cpu_isa(p->on)),
                             .by = &backend_c};
     const bool ok = emit_standalone(p, w, &code, e);

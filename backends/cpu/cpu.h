@@ -1,7 +1,7 @@
 /* cpu.h - processors as a target: cores, vector registers of an instruction set, three caches. What every back end
  * that runs on the host plans for. A target is of the arena given, or borrows its machine for as long as it lives.
  * The room:  rates, isa, machine (machine_text: one line, machine_json: as doctor shows it), nontemporal, calibrate
- *            (rates, measured) -> target (tables)
+ *            (rates, measured); machine_part -> target (tables)
  *            guess -> guess_blocks, guess_window, guess_choice; guess_prefetch: loops where nobody said otherwise */
 #ifndef TS_CPU_H
 #define TS_CPU_H
@@ -15,6 +15,7 @@ const target *cpu_target_on(arena *mem, const machine *on, const machine_options
 const target *cpu_target(arena *mem, const machine_options *asked, err *e); /* backend.target */
 void cpu_here(const target *t, target *out);                                /* presence.here */
 bool cpu_runs(const target *t, err *e);                                     /* presence.runs */
+/* Processors to pin a team to, by the system's numbers; NULL: it is not pinned */
+const int *cpu_pins(const target *t, int threads);
 const isa *cpu_isa(const target *t);
-const machine *cpu_machine(const target *t);
 #endif

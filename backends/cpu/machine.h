@@ -44,12 +44,15 @@ typedef struct machine {
     tier tier[N_TIER];
     int line;             /* bytes of a cache line */
     const isa *isa;       /* the best one */
+    bool part;            /* of a machine: threads stay on its cores, a single one too */
     bool nta;             /* what is fetched as non-temporal waits in the second cache, and never gets to the third */
     rates known[MAX_ISA]; /* by the place in isa_table */
 } machine;
 
 /* fake: the text above; NULL: this host. Load before pinning the calling thread: its mask is what is asked. */
 bool machine_load(machine *m, const char *fake, err *e);
+/* "numa0" or "cores0-7", cores by their places in os: m becomes that part; an error tells which there are. */
+bool machine_part(machine *m, const char *name, err *e);
 void machine_print(text *t, const machine *m);       /* machine_load reads it back */
 rates machine_rates(const machine *m, const isa *i); /* known, or derived */
 /* Measures this machine, m, by a set that it has, on all cores of m: a tenth of a second, 1 at most. False: there are

@@ -65,6 +65,11 @@ static void add_levels(target *t, const machine *on, const rates *r)
     t->level[L1].repeats = 4096, t->level[L1].ways = 8; /* 64 sets of lines of 64 bytes, 8 to 12 ways */
 }
 
+static const machine *cpu_machine(const target *t)
+{
+    return t->own;
+}
+
 static void print(const target *t, text *out)
 {
     machine_print(out, cpu_machine(t));
@@ -114,8 +119,14 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 const target *cpu_target_on(arena *mem, const machine *on, const machine_options *asked, err *e)
 {
     target *t = arena_get(mem, sizeof *t);
+    machine *part = asked->part ? arena_get(mem, sizeof *part) : NULL;
     const isa *best;
     int threads;
+    if (part) {
+        *part = *on, on = part;
+        if (!machine_part(part, asked->part, e))
+            return NULL;
+    }
     if (!(best = machine_isa(on, asked->isa, e)) || !(threads = machine_threads(on, asked->threads, e)))
         return NULL;
     return cpu_target_of(t, on, best, threads), t;
@@ -127,9 +138,11 @@ const target *cpu_target(arena *mem, const machine_options *asked, err *e)
     return machine_load(on, asked->machine, e) ? cpu_target_on(mem, on, asked, e) : NULL;
 }
 
-const machine *cpu_machine(const target *t)
+/* One thread has nobody to wait for, and goes where there is room, but for one of a part. */
+const int *cpu_pins(const target *t, int threads)
 {
-    return t->own;
+    const machine *m = cpu_machine(t);
+    return threads <= m->n_core && (threads > 1 || m->part) ? m->os : NULL;
 }
 
 const isa *cpu_isa(const target *t)

@@ -214,6 +214,24 @@ static const char plan_form[] =
     "from them are as it says]\n]"
     "[notes*{!caution}note: {!}{}\n]";
 
+/* ---- who waits for whom ---- */
+static const char ledger_form[] =
+    "target {target}  [devices*{;}{name}, {threads} thread[threads=1?|s]]\n\n"
+    "{!bold}kernels{!}\n"
+    "[kernels!  kernel|on|waits for\n{name} {op} {label}\t{device}/{stream}\t[waits*{;}{for} ({by})]]"
+    "\n{!bold}values{!}\n"
+    "[buffers!  value|in|on|>bytes|written by|read next|last\n"
+    "{name}[becomes?, for {becomes}]\t{place}\t{device}/{stream}\t{bytes}\t{written}[newest?, "
+    "{newest}]\t[next?{next}|-]\t[last?{last}|-]]";
+
+static bool explain_ledger(const args *a, ts_plan *plan, ts_error *e)
+{
+    cJSON *root = reply_take(ts_plan_ledger(plan, e), e);
+    if (root)
+        reply_give(a, root, ledger_form);
+    return root != NULL;
+}
+
 static void put_kernel(const paper *on, const family *m, bool why)
 {
     cJSON *k = cJSON_Duplicate(m->first, true);
@@ -248,6 +266,8 @@ static void put_all(const args *a, const cJSON *root)
 
 static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 {
+    if (args_flag(a, "ledger"))
+        return explain_ledger(a, plan, e);
     ts_plan_assemble(plan);
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
     bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
@@ -288,6 +308,7 @@ static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"op", 0, WORD, "GLOB", "kernels of this operation or name only", ONCE},
     {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", ONCE},
+    {"ledger", 0, FLAG, NULL, "who writes and reads each value, where, and what waits for what", ONCE},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {0},
 };
@@ -302,6 +323,7 @@ const verb verb_explain = {
                 "tessera explain resnet-18 --why --op conv2d\n"
                 "tessera explain bert-base -s mine.json --op '*query*'\n"
                 "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
+                "tessera explain bert-base --ledger # who writes, who reads, what waits\n"
                 "tessera explain run -s lean.json # the step of a run of tessera train",
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include "cli/outfile.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/shards.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 typedef struct job {
     session session;
     ts_plan *plan;
+    shard_run shards;           /* --shards; n 0: the batch is whole */
     const char *folder;         /* of --out, or NULL */
     char (*file)[OUTFILE_NAME]; /* of each output */
     cJSON *root;                /* the reply */
@@ -95,7 +97,9 @@ static bool collect(job *j, ts_error *e)
         ts_array value = {0};
         ts_port port = {.name = ""};
         ts_model_output(j->session.model, i, &port);
-        if (!ts_plan_get(j->plan, i, &value, e))
+        if (j->shards.n)
+            value = j->shards.out[i], j->shards.out[i] = (ts_array){0};
+        else if (!ts_plan_get(j->plan, i, &value, e))
             return false;
         const bool changed = outfile_name(j->file[i], port.name, ".npy", i, j->file);
         double far = -1;
@@ -126,6 +130,23 @@ static void add_first(const against *t, cJSON *root)
                t->there);
 }
 
+static bool in_shards(job *j, const args *a, ts_error *e)
+{
+    session *s = &j->session;
+    if (args_flag(a, "all") || args_count(a, "nodes"))
+        return err_set(e, TS_USAGE, "--shards: values inside the model are those of a whole run"),
+               err_hint(e, "leave out --all and --nodes, or --shards");
+    if (session_varies(s))
+        return err_set(e, TS_USAGE, "--shards: a shard is of one extent, and --dim gives a range"),
+               err_hint(e, "give --dim one extent each");
+    if ((j->folder && !outfile_folder_check(j->folder, e)) ||
+        !shard_run_make(&j->shards, s, (int)args_integer(a, "shards"), e))
+        return false;
+    progress_close(&s->progress);
+    session_tell(s, j->shards.plan[0], j->root);
+    return shard_run_all(&j->shards, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
+}
+
 static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
@@ -142,6 +163,8 @@ static bool work(job *j, const args *a, ts_error *e)
         return false;
     j->file = heap_array((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
     s->options.schema = args_text(a, "schema");
+    if (args_integer(a, "shards") > 0)
+        return in_shards(j, a, e);
     const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
     j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
@@ -165,6 +188,7 @@ static int run(const args *a, ts_error *e)
         cJSON_Delete(root);
     free(j.file);
     ts_plan_free(j.plan);
+    shard_run_free(&j.shards);
     session_close(&j.session);
     return *j.other.name ? TS_FAILED : TS_OK;
 }
@@ -175,6 +199,7 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "all values inside the model too", ONCE},
     {"against", 0, A_FOLDER, "FOLDER", "values that run -o wrote, to compare with: exit 1 where some differ", ONCE},
     {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", "1e-4", false, 0, 1},
+    {"shards", 0, INTEGER, "N", "parts of the batch, each on one of the devices of --target", NULL, false, 1, 4096},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", NULL, false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", ONCE},
@@ -190,6 +215,7 @@ const verb verb_run = {
     .examples = "tessera run minilm --seed 1                       # random inputs\n"
                 "tessera run model.onnx --in ids=ids.npy --out out # one file per output\n"
                 "tessera run bert-base --dim seq=64 --seed 1 --json\n"
+                "tessera run m.onnx --in x=x.npy --shards 8 --target c:numa0,c:numa1\n"
                 "tessera run m.onnx --seed 1 --all --against out # what differs first",
     .details = "MODEL is a built-in name, an .onnx or .json file, a folder, or one operation with its operands, as "
                "\"matmul f32[64,32] f32[32,48]\". In file names every character of an output's name outside "

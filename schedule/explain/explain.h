@@ -3,7 +3,7 @@
  * end of the caller's text.
  *
  * The room:  explain (sites, tile, work, predict, checkpointing): the plan    schema: a file of rules that gives it
- *            again    search: what other loops its kernels could have */
+ *            again    search: what other loops its kernels could have    ledger: who writes, reads and waits */
 #ifndef TS_EXPLAIN_H
 #define TS_EXPLAIN_H
 #include "schedule/plan/plan.h"
@@ -13,6 +13,10 @@
 void plan_explain(const plan *p, const char *by, const char *facts, text *out);
 /* A tiling/1 file that the plan's loops amount to: read back for the same model, it gives the same plan. */
 void plan_schema(const plan *p, const char *by, text *out);
+
+/* ledger.c: ledger/1, every value in memory with who writes and reads it, and what kernels wait for. newest: of each
+ * input, where its newest value is; NULL: nobody asks. */
+void plan_ledger(const plan *p, const char *by, const char *const *newest, text *out);
 
 /* sites.c: who has what, and what goes between them. Of a plan for one device all of it is that plan. */
 const plan *sites_plan(const plan *p, const kernel *k);               /* with k's target, loops and buffers */

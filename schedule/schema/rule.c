@@ -225,19 +225,19 @@ static bool read_blocks(const json *v, rule *r, err *e)
                        r->n_dim ? "dims are those" : "stages are those");
 }
 
-/* "NAME" or "NAME:3" of a device, which whoever plans has to know; "auto" is what is said by saying nothing. */
+/* "NAME", "NAME:3" or "NAME:part" of a device, which whoever plans has to know; "auto" is as nothing said. */
 static bool read_place(arena *mem, const json *v, rule *r, err *e)
 {
-    static const char small[] = "abcdefghijklmnopqrstuvwxyz0123456789_-", digits[] = "0123456789";
+    static const char small[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    enum { MOST = 24 };
     const json *part = json_get(v, "place");
     const char *name = NULL;
     if (!read_text(v, "place", &name, e))
         return false;
     if (!name || !strcmp(name, "auto"))
         return true;
-    const size_t n = strspn(name, small), number_at = name[n] == ':' ? n + 1 : n,
-                 more = strspn(name + number_at, digits);
-    if (!n || name[number_at + more] || (name[n] == ':' && (!more || more > 3))) {
+    const size_t n = strspn(name, small), which_at = name[n] == ':' ? n + 1 : n, more = strspn(name + which_at, small);
+    if (!n || name[which_at + more] || (name[n] == ':' && (!more || more > MOST))) {
         json_refuse(e, part, TS_BAD_INPUT, "place \"%.60s\" is no name of a device", name);
         return err_hint(e, "names look like \"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
     }

@@ -193,6 +193,7 @@ static void test_plans(void)
     says("ts_plan_emit", ts_plan_emit(NULL, "/nowhere", NULL, &e));
     says("ts_plan_value", ts_plan_value(NULL, 0, &a, &e));
     says("ts_plan_view", ts_plan_view(NULL, 0, &a, &e));
+    says("ts_plan_ledger", ts_plan_ledger(NULL, &e) != NULL);
     says("ts_plan_lend", ts_plan_lend(NULL, 0, &a, &e));
     says("ts_plan_run_stops", ts_plan_run_stops(NULL, 0, NULL, NULL, NULL, &e));
     says("ts_plan_touched", ts_plan_touched(NULL, 0, &(int){0}, &(int){0}, &e));

@@ -68,6 +68,10 @@ static void test_refusals(const subject *s)
     refused(s, "c,opencl:", NULL, TS_BAD_INPUT, "device \"opencl:\": \"\" is no number of a device");
     refused(s, "opencl:1x", NULL, TS_BAD_INPUT, "device \"opencl:1x\": \"1x\" is no number of a device");
     refused(s, "c,", NULL, TS_USAGE, "no target \"\"");
+    refused(s, "c:cores9999", NULL, TS_BAD_INPUT,
+            "there is no \"cores9999\" on this machine\n  hint: its parts are numa0");
+    refused(s, "c,c:moon", NULL, TS_BAD_INPUT, "there is no \"moon\" on this machine\n  hint: its parts are numa0");
+    refused(s, "c:cores0,c:cores0", NULL, TS_USAGE, "device cpu:cores0 is named twice");
     refused(s, "c", "{\"place\":\"moon:0\"}", TS_BAD_INPUT,
             "s.json:1:40 (/rules/0/place): no device \"moon:0\"\n  hint: devices of plans over several are: ");
     refused(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"null\"}", TS_UNSUPPORTED,
@@ -98,6 +102,10 @@ static void test_names(const subject *s)
     check_sites(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"interp\"}", "cpu interp");
     check_sites(s, "interp", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu\"}", "interp cpu");
     check_sites(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"auto\"}", "");
+    check_sites(s, "c:cores0", NULL, ""); /* a part is a device as any other */
+    check_sites(s, "c:cores0", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu:numa0\"}", "cpu:cores0 cpu:numa0");
+    check_sites(s, "c:numa0,c:cores0", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu:cores0\"}",
+                "cpu:numa0 cpu:cores0");
 }
 
 static void test_whole(const subject *s) /* what only a plan for one device can */

@@ -76,6 +76,7 @@ made hash show bert-tiny --hash $small
 made text show hostile.json --stage folded
 made plan explain bert-tiny -s mine.json $small
 made plan explain hostile.json
+made ledger explain bert-tiny --ledger $small
 made plan explain bert-tiny --target null --machine gpu:h100
 made run run bert-tiny --seed 1 --out out $small
 made run run hostile.json --seed 1

@@ -76,6 +76,22 @@ PY
 wide="wide.json --data x=fine.npy --data label=y.npy --head none --batch 40 --steps 12 --lr 0.01 --shards 8 --threads 1 -q"
 "$TESSERA" train $wide -o wide || wrong "a model of several buckets does not train"
 
+# ---- one process, several devices: parts of its processor, each with its shards ----
+two=c:numa0,c:cores0 four=c,c:numa0,c:cores0,c:cores0-0
+"$TESSERA" train "$@" --data train.tsv --steps 12 --target $two -o devices || wrong "two devices do not train"
+same one devices
+"$TESSERA" train $wide --target $four -o wide-devices || wrong "four devices do not train a model of several buckets"
+same wide wide-devices
+"$TESSERA" train "$@" --data train.tsv --steps 5 --total-steps 12 -o devices-on || wrong "one device does not train"
+"$TESSERA" train --resume devices-on --steps 9 --target $four -q || wrong "four devices do not go on"
+"$TESSERA" train --resume devices-on --steps 12 --target c -q || wrong "one device does not go on"
+same one devices-on
+expect 2 'error: --target c,c:numa0,c:cores0: 3 devices of 1 processes cannot share --shards 8' train "$@" --data train.tsv \
+    --target c,c:numa0,c:cores0 -o no
+expect 3 'there is no "moon" on this machine' train "$@" --data train.tsv --target c,c:moon -o no
+"$TESSERA" train line.json --data x=x.npy --data label=y.npy --head none --batch 40 --steps 3 --shards 8 --target $two -q -o no-number 2>said
+[ $? = 10 ] && grep -q 'the loss of shard [0-7] of 8 is the first that is not finite' said || wrong "devices: no number" "$(cat said)"
+
 # ---- several: a copy that says which process it is, for those who end it ----
 cat >rank.sh <<'SH'
 echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -104,6 +120,8 @@ for mpi in openmpi mpich; do
         ranks $n train "$@" --data train.tsv --steps 12 -o $mpi$n || wrong "$mpi: $n ranks end with $?" "$(cat said)"
         same one $mpi$n
     done
+    ranks 2 train "$@" --data train.tsv --steps 12 --target $two -o $mpi-devices || wrong "$mpi: 2 ranks of 2 devices" "$(cat said)"
+    same one $mpi-devices
     for n in 2 8; do
         ranks $n train $wide -o $mpi-wide$n || wrong "$mpi: $n ranks of several buckets end with $?" "$(cat said)"
         same wide $mpi-wide$n

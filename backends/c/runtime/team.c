@@ -224,7 +224,7 @@ team_state team_do(team *t, team_work *work, void *arg)
         return TEAM_FORKED;
     if (atomic_exchange(&t->busy, true))
         return TEAM_BUSY;
-    bool pinned = t->size > 1 && t->caller_cpu >= 0 && pin_caller(t->caller_cpu, &before);
+    bool pinned = t->caller_cpu >= 0 && pin_caller(t->caller_cpu, &before);
     work_together(t, work, arg);
     if (pinned)
         sched_setaffinity(0, sizeof before, &before);

@@ -1,6 +1,6 @@
 /* team.h - a fixed number of threads that run one function together and meet at barriers. The calling thread is part 0.
  * Everybody is pinned while working, or nobody: a member that shares a processor with another costs a time slice at
- * each barrier. A team of one has nobody to wait for, and is not pinned. The caller's own affinity and floating-point
+ * each barrier. The caller's own affinity and floating-point
  * mode come back afterwards. Every member computes in the same mode: round to nearest, no traps, denormal numbers taken
  * and given as zero (x86). Waiting spins for some 50 us and then sleeps; it does not spin at all when members have to
  * share processors. A team belongs to the process that made it and runs one function at a time.

@@ -113,10 +113,10 @@ static int allowed(int *cpus)
 }
 
 /* Same mode and own processor for all while they work; the caller's rounding, affinity and signals come back. */
-static void test_state(void)
+static void test_state(int most)
 {
     err e = {0};
-    int cpus[MOST], n = allowed(cpus) < 2 ? 1 : 2;
+    int cpus[MOST], n = allowed(cpus) < most ? 1 : most;
     modes m = {.small = 1.2e-38f};
     cpu_set_t before, after;
     sched_getaffinity(0, sizeof before, &before);
@@ -208,7 +208,7 @@ int main(void)
     test_runs(1, 1000);
     test_runs(2, 5000);
     test_runs(5, 1000);
-    test_state();
+    test_state(1), test_state(2);
     test_misuse();
     test_many_teams();
     return check_done();

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #define RATES \
@@ -60,6 +61,38 @@ static void test_tiers(void)
     CHECK(machine_load(&m, "core:5 l2:2(1MB)", &e)); /* five cores on two: dealt as evenly as possible */
     CHECK(m.tier[TIER_L2].of[1] == 0 && m.tier[TIER_L2].of[2] == 1 && m.tier[TIER_L2].of[4] == 1);
     CHECK(machine_sharers(&m, TIER_L3) == 0);
+}
+
+static void becomes(const char *part, const char *want)
+{
+    machine m;
+    err e = {0};
+    text t = {0};
+    CHECK(machine_load(&m, "numa:2=3+1 l3:2(16MB)=2+2 l2:4(2MB) core:4(0,2,4,6) isa:avx2 " RATES, &e));
+    const bool ok = machine_part(&m, part, &e);
+    if (ok)
+        machine_print(&t, &m);
+    CHECK_TEXT(ok ? text_str(&t) : e.text, want);
+    CHECK(m.part == ok);
+    text_free(&t);
+}
+
+static void test_parts(void)
+{
+    static const char none[] =
+        "there is no \"%s\" on this machine\n  hint: its parts are numa0 (cores 0 to 2), numa1 (cores "
+        "3 to 3), and runs of cores, of which cores0-3 is all";
+    becomes("numa0", "package:1 numa:1 l3:2(16MB)=2+1 l2:3(2MB) l1d:3(32KB) core:3(0,2,4) line:64 isa:avx2 " RATES);
+    becomes("numa1", "package:1 numa:1 l3:1(16MB) l2:1(2MB) l1d:1(32KB) core:1(6) line:64 isa:avx2 " RATES);
+    becomes("cores1-3", "package:1 numa:2=2+1 l3:2(16MB) l2:3(2MB) l1d:3(32KB) core:3(2,4,6) line:64 isa:avx2 " RATES);
+    becomes("cores2", "package:1 numa:1 l3:1(16MB) l2:1(2MB) l1d:1(32KB) core:1(4) line:64 isa:avx2 " RATES);
+    static const char *const wrong[] = {"numa2", "numa",    "numa0x",  "cores3-2", "cores0-4",
+                                        "cores", "cores1-", "cores-1", "1",        ""};
+    for (int i = 0; i < COUNT(wrong); i++) {
+        char want[300];
+        snprintf(want, sizeof want, none, wrong[i]);
+        becomes(wrong[i], want);
+    }
 }
 
 static void test_refusals(void)
@@ -277,6 +310,7 @@ int main(void)
 {
     test_text();
     test_tiers();
+    test_parts();
     test_refusals();
     test_rates();
     test_steps();

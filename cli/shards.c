@@ -1,0 +1,203 @@
+/* shards.c - a batch in parts: one plan for each device at the extent of a shard, a thread for each. */
+#include "cli/shards.h"
+#include "graph/base/base.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is cut ---- */
+static ts_array part_of(const ts_array *whole, int n, int k)
+{
+    ts_array part = *whole;
+    part.dim[0] /= n;
+    if (whole->data)
+        part.data = (char *)whole->data + (size_t)(ts_array_count(&part) * ts_dtype_bytes(part.dtype)) * (size_t)k;
+    return part;
+}
+
+/* The dimension along which all inputs that have it are cut: the first one's first. */
+static const char *batch_of(ts_model *m)
+{
+    ts_port port;
+    return ts_model_input(m, 0, &port) && port.rank ? port.symbol[0] : NULL;
+}
+
+static bool no_batch(const session *s, ts_error *e)
+{
+    ts_port port;
+    if (!ts_model_input(s->model, 0, &port))
+        return err_set(e, TS_USAGE, "--shards: the model has no input whose batch could be cut");
+    err_set(e, TS_USAGE, "--shards: the first axis of input \"%s\" is of a fixed extent, and cannot be cut", port.name);
+    return err_hint(e, "export the model with a batch that is a named dimension, or leave --shards out");
+}
+
+/* Marks the inputs that have the batch; its extent, which is a multiple of the shards. 0: it is not. */
+static int64_t find_cut(shard_run *r, const char *batch, ts_error *e)
+{
+    const session *s = r->session;
+    const int64_t all = s->value[0].dim[0];
+    for (int i = 0; i < s->n_inputs; i++) {
+        ts_port port;
+        ts_model_input(s->model, i, &port);
+        r->cut[i] = port.rank && port.symbol[0] && strcmp(port.symbol[0], batch) == 0;
+    }
+    if (all && all % r->n == 0)
+        return all;
+    err_set(e, TS_USAGE, "--shards %d: the batch, dimension \"%s\", is of %lld, no multiple of it", r->n, batch,
+            (long long)all);
+    return err_hint(e, "give --dim %s=N or inputs with as many examples as a multiple of the shards", batch), 0;
+}
+
+/* The model at a shard's extent: the batch as the values of a shard have it, other dimensions as the command says. */
+static bool bind_shard(const shard_run *r, const char *batch, int64_t all, ts_error *e)
+{
+    const session *s = r->session;
+    ts_array *part = heap_array((size_t)s->n_inputs + 1, sizeof *part);
+    const char **dims = heap_array((size_t)args_count(s->args, "dim") + 2, sizeof *dims);
+    char own[256];
+    int n = 0;
+    for (int i = 0; i < s->n_inputs; i++)
+        part[i] = r->cut[i] ? part_of(&s->value[i], r->n, 0) : s->value[i];
+    for (int i = 0; i < args_count(s->args, "dim"); i++) {
+        const char *pair = args_at(s->args, "dim", i);
+        if (!word_is(batch, pair, strcspn(pair, "=")))
+            dims[n++] = pair;
+    }
+    snprintf(own, sizeof own, "%s=%lld", batch, (long long)all / r->n);
+    dims[n++] = own;
+    const bool good = ts_model_bind(s->model, n, dims, part, e);
+    free(part), free(dims);
+    return good;
+}
+
+/* ---- making ---- */
+static void ports_of(ts_model *m, int n, ts_port *out)
+{
+    for (int i = 0; i < n; i++)
+        ts_model_output(m, i, &out[i]);
+}
+
+/* Of each output the whole is the shards' one behind the other. */
+static bool make_room(shard_run *r, const ts_port *whole, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < r->n_output; i++) {
+        ts_port part;
+        ts_model_output(r->session->model, i, &part);
+        bool fits = whole[i].rank && part.rank == whole[i].rank && whole[i].dim[0] == r->n * part.dim[0];
+        for (int d = 1; fits && d < part.rank; d++)
+            fits = whole[i].dim[d] == part.dim[d];
+        good = fits || (err_set(e, TS_UNSUPPORTED, "--shards: output \"%s\" has no batch as its first axis", part.name),
+                        err_hint(e, "run the model without --shards"));
+        good = good && ts_array_make(&r->out[i], part.dtype, part.rank, whole[i].dim, e);
+    }
+    return good;
+}
+
+static bool make_plans(shard_run *r, ts_error *e)
+{
+    const char *list = r->session->options.target;
+    bool good = true;
+    for (int i = 0; good && i < r->n_device; i++) {
+        ts_options own = r->session->options;
+        char *name = list ? strndup(list, strcspn(list, ",")) : NULL;
+        own.target = name;
+        good = (r->plan[i] = ts_plan_make(r->session->model, &own, e)) && ts_plan_build(r->plan[i], e);
+        list = list && strchr(list, ',') ? strchr(list, ',') + 1 : NULL;
+        free(name);
+    }
+    return good;
+}
+
+bool shard_run_make(shard_run *r, session *s, int n, ts_error *e)
+{
+    *r = (shard_run){.session = s, .n = n, .n_device = 1, .n_output = ts_model_outputs(s->model)};
+    for (const char *at = s->options.target; at && (at = strchr(at, ',')); at++)
+        r->n_device++;
+    if (r->n_device > n)
+        return err_set(e, TS_USAGE, "--target %s: %d devices cannot share --shards %d", s->options.target, r->n_device,
+                       n);
+    r->cut = heap_array((size_t)s->n_inputs + 1, sizeof *r->cut);
+    r->plan = heap_array((size_t)r->n_device, sizeof(ts_plan *));
+    r->out = heap_array((size_t)r->n_output + 1, sizeof *r->out);
+    const char *symbol = batch_of(s->model);
+    if (!symbol)
+        return no_batch(s, e);
+    char *batch = strdup(symbol); /* ports are those of one binding */
+    ts_port *whole = heap_array((size_t)r->n_output + 1, sizeof *whole);
+    ports_of(s->model, r->n_output, whole);
+    const int64_t all = find_cut(r, batch, e);
+    const bool good = all && bind_shard(r, batch, all, e) && make_room(r, whole, e) && make_plans(r, e);
+    free(whole), free(batch);
+    return good;
+}
+
+void shard_run_free(shard_run *r)
+{
+    for (int i = 0; r->plan && i < r->n_device; i++)
+        ts_plan_free(r->plan[i]);
+    for (int i = 0; r->out && i < r->n_output; i++)
+        ts_array_free(&r->out[i]);
+    free(r->cut), free(r->plan), free(r->out);
+}
+
+/* ---- running ---- */
+typedef struct worker {
+    shard_run *run;
+    int device;
+    bool good;
+    ts_error e;
+} worker;
+
+static bool run_one(shard_run *r, ts_plan *p, int k, ts_error *e)
+{
+    const session *s = r->session;
+    bool good = true;
+    for (int i = 0; good && i < s->n_inputs; i++) {
+        const ts_array value = r->cut[i] ? part_of(&s->value[i], r->n, k) : s->value[i];
+        good = ts_plan_set(p, i, &value, e);
+    }
+    good = good && ts_plan_run(p, e);
+    for (int i = 0; good && i < r->n_output; i++) {
+        ts_array own = {0}, to = part_of(&r->out[i], r->n, k);
+        good = ts_plan_get(p, i, &own, e);
+        if (good)
+            memcpy(to.data, own.data, (size_t)ts_array_count(&to) * (size_t)ts_dtype_bytes(to.dtype));
+        ts_array_free(&own);
+    }
+    return good || err_in(e, "shard %d", k);
+}
+
+static void *work(void *of)
+{
+    worker *w = of;
+    shard_run *r = w->run;
+    const int first = r->n * w->device / r->n_device, end = r->n * (w->device + 1) / r->n_device;
+    w->good = true;
+    for (int k = first; w->good && k < end; k++)
+        w->good = run_one(r, r->plan[w->device], k, &w->e);
+    return NULL;
+}
+
+bool shard_run_all(shard_run *r, ts_error *e)
+{
+    worker *w = heap_array((size_t)r->n_device, sizeof *w);
+    pthread_t *thread = heap_array((size_t)r->n_device, sizeof *thread);
+    int n = 1;
+    bool good = true;
+    for (int i = 0; i < r->n_device; i++)
+        w[i] = (worker){.run = r, .device = i};
+    while (n < r->n_device && pthread_create(&thread[n], NULL, work, &w[n]) == 0)
+        n++;
+    work(&w[0]);
+    for (int i = 1; i < n; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = n; i < r->n_device; i++) /* where there are no more threads */
+        work(&w[i]);
+    for (int i = 0; good && i < r->n_device; i++)
+        good = w[i].good || err_set(e, w[i].e.code, "%s", w[i].e.text);
+    free(w), free(thread);
+    return good;
+}

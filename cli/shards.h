@@ -1,0 +1,20 @@
+/* shards.h - a model run over parts of its batch: --shards N, each on one of the devices of --target. A shard is
+ * a run of the model at its share of the batch, so bits depend on the number of shards, and not on who computes which.
+ * The session is bound anew, at a shard; its values stay the whole ones, and are the caller's. */
+#ifndef TS_CLI_SHARDS_H
+#define TS_CLI_SHARDS_H
+#include "cli/session.h"
+
+typedef struct shard_run {
+    session *session;
+    int n, n_device, n_output;
+    bool *cut;      /* by input: it has the batch */
+    ts_plan **plan; /* of each device */
+    ts_array *out;  /* of each output, whole */
+} shard_run;
+
+/* Binds, plans and makes room for results; the inputs have their values. Whatever came of it, shard_run_free. */
+bool shard_run_make(shard_run *r, session *s, int n, ts_error *e);
+bool shard_run_all(shard_run *r, ts_error *e); /* r->out has the results */
+void shard_run_free(shard_run *r);
+#endif

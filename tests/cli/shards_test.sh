@@ -1,0 +1,39 @@
+#!/bin/sh
+# run --shards: a batch in parts has the bits of one device on any number of them, the values of a whole batch, and what cannot
+# be cut is refused.
+. "$SOURCE/tests/cli/expect.sh"
+cd "$dir" || exit 1
+python3 -c 'import numpy' 2>/dev/null || { echo "skipped: python3 has no numpy"; exit 77; }
+cat >rows.json <<'JSON'
+{ "format": "graph/1", "name": "rows", "opset": { "": 17 },
+  "inputs": [ { "name": "x", "dtype": "f32", "shape": ["batch", "width"] }, { "name": "w", "dtype": "f32", "shape": ["width", 5] },
+              { "name": "b", "dtype": "f32", "shape": ["batch", 1] } ],
+  "outputs": [ { "name": "y" } ],
+  "nodes": [ { "op": "MatMul", "in": ["x", "w"], "out": ["h"] }, { "op": "Add", "in": ["h", "b"], "out": ["s"] },
+             { "op": "Softmax", "in": ["s"], "out": ["y"], "attr": { "axis": -1 } } ] }
+JSON
+sed 's/"axis": -1/"axis": 0/; s/"Softmax", "in": \["s"\], "out": \["y"\], "attr": { "axis": 0 }/"ReduceSum", "in": ["s"], "out": ["y"]/' rows.json >sum.json
+sed 's/"batch"/8/g' rows.json >fixed.json
+small="--seed 3 --threads 1"
+# shellcheck disable=SC2086
+{
+"$TESSERA" run rows.json $small --dim batch=24 --dim width=40 -o whole -q >said 2>&1 || wrong "the whole batch fails" "$(cat said)"
+for target in c c:numa0,c:cores0 c,c:numa0,c:cores0; do
+    rm -rf parts
+    "$TESSERA" run rows.json $small --dim batch=24 --dim width=40 --shards 8 --target $target -o parts -q >said 2>&1 || wrong "shards on $target fail" "$(cat said)"
+    [ -e one ] || cp -r parts one
+    cmp -s one/y.npy parts/y.npy || wrong "$target: other bits than one device"
+done
+python3 - <<'PY' || wrong "a batch in shards has other values than a whole one"
+import numpy as np
+a, b = np.load("whole/y.npy"), np.load("one/y.npy")
+assert a.shape == b.shape == (24, 5) and np.abs(a - b).max() < 1e-6 and len(np.unique(a[:, 0])) == 24
+PY
+expect 0 'last_hidden_state  f32    [4, 8, 128]' run bert-tiny $small --dim batch=4 --dim seq=8 --shards 2
+expect 2 'the batch, dimension "batch", is of 6, no multiple of it' run rows.json $small --dim batch=6 --dim width=4 --shards 4
+expect 2 'the first axis of input "x" is of a fixed extent' run fixed.json $small --dim width=4 --shards 2
+expect 4 'output "y" has no batch as its first axis' run sum.json $small --dim batch=8 --dim width=4 --shards 2
+expect 2 '2 devices cannot share --shards 1' run rows.json $small --dim batch=8 --dim width=4 --shards 1 --target c,c:cores0
+expect 2 'values inside the model are those of a whole run' run rows.json $small --dim batch=8 --dim width=4 --shards 2 --all
+}
+finish

@@ -1,0 +1,76 @@
+# Kills one of two ranks at random moments, or all of them, and lets others go on, with one rank, two or four:
+# kill_ranks.py TESSERA MPIRUN [KILLS=8]; the folder has the fixture. By hand a hundred, as kill.py says.
+import os, random, signal, subprocess, sys, time
+
+tessera, mpirun, seed = sys.argv[1], sys.argv[2], int(os.environ.get("SEED", time.time_ns() % 10**6))
+KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+STEPS = str(60 * KILLS + 200)
+last = f"checkpoints/step-{int(STEPS):08}"
+random.seed(seed)
+common = ("model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 16 --lr 0.01 --ema 0.9 --shards 4 "
+          f"--dropout 0.1 --threads 1 -q --steps {STEPS}").split()
+open("rank.sh", "w").write('echo $$ >"kill.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"\nexec "$@"\n')
+
+
+def ranks(n, *more):
+    for i in range(4):
+        if os.path.exists(f"kill.{i}"):
+            os.remove(f"kill.{i}")
+    return subprocess.Popen([mpirun, "-n", str(n), "sh", "rank.sh", tessera, "train", *common, *more],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def pid_of(i):
+    try:
+        return int(open(f"kill.{i}").read())
+    except (OSError, ValueError):
+        return 0
+
+
+def lives(i):
+    try:
+        return open(f"/proc/{pid_of(i)}/stat").read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def newest():
+    try:
+        return max((name for name in os.listdir("killed/checkpoints") if name.startswith("step-")), default="")
+    except OSError:
+        return ""
+
+
+one = subprocess.run([tessera, "train", *common, "--save-every", STEPS, "-o", "alone"])
+assert one.returncode == 0
+kills, slowest, stuck, done = 0, 0, 0, False
+while kills < KILLS and not done:
+    n, before = random.choice([2, 2, 4]), newest()
+    p = ranks(n, "--save-every", random.choice(["1", "2", "7"]), "-o", "killed",
+              *(["--resume"] if os.path.exists("killed/run.json") else []))
+    end = time.time() + 60
+    while not pid_of(n - 1) or (kills % 4 != 3 and newest() == before and p.poll() is None and time.time() < end):
+        time.sleep(0.002)
+    time.sleep(random.uniform(0, 0.3 if kills % 4 == 3 else 0.05)) # at its beginning, too
+    try:
+        os.kill(pid_of(random.randrange(n)), signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    at = time.time()
+    while p.poll() is None and any(map(lives, range(n))) and time.time() < at + 20:
+        time.sleep(0.01)
+    slowest = max(slowest, time.time() - at)
+    try:
+        done = p.wait(timeout=10) == 0
+    except subprocess.TimeoutExpired: # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
+        p.kill(), p.wait()
+        stuck += 1
+    assert done or newest() >= before, (seed, kills, "a checkpoint is lost")
+    kills += not done
+p = ranks(2, "--save-every", STEPS, "-o", "killed", "--resume")
+assert p.wait() == 0, (seed, p.stderr.read())
+for name in "weights", "optimizer":
+    a, b = (open(f"{run}/{last}/{name}.safetensors", "rb").read() for run in ("alone", "killed"))
+    assert a == b, (seed, name + " has other bits")
+assert kills == KILLS and slowest < 10, (seed, kills, slowest)
+print(f"{kills} kills, the last rank ended {slowest:.1f} s later at most, mpirun was stuck {stuck} times (seed {seed})")

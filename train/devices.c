@@ -1,0 +1,123 @@
+/* devices.c - a rank's shards shared out over its devices: each has a plan of a shard's gradients, the weights of
+ * all, sums of its own, and a thread while it computes. A device's shards are neighbours and a power of 2, so what it
+ * sums up is a branch of the tree, and bits are those of one device of the kind. */
+#include "train/shards.h"
+
+#include "graph/base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ---- */
+static char *name_at(const char *list, int i) /* the i-th, to be freed; NULL: there is none */
+{
+    for (; list && i > 0; i--)
+        list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL;
+    return list ? strndup(list, strcspn(list, ",")) : NULL;
+}
+
+/* Sums of 1, 2, 4, ... shards of one device that wait for as many more */
+static bool make_levels(shards *z, shard_device *d, ts_error *e)
+{
+    int levels = 1;
+    while (levels < MOST_LEVEL && (int64_t)2 << levels <= z->own / z->n_device)
+        levels++;
+    bool good = true;
+    for (int i = 0; good && i < levels; i++)
+        good = ts_array_make(&d->level[i], TS_F32, 1, &z->flat, e);
+    return good;
+}
+
+bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e)
+{
+    shards *z = s->shards;
+    for (int i = 0; i < z->n_device; i++) {
+        shard_device *d = &z->device[i];
+        char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
+        ts_options own = *o;
+        own.target = name ? name : o->target;
+        const bool good = (d->plan = ts_plan_of(want->g, 1, &want->loss, s->n_weight, want->state, &own, e)) != NULL &&
+                          make_levels(z, d, e);
+        free(name);
+        if (!good)
+            return false;
+    }
+    s->plan = z->device[0].plan;
+    return true;
+}
+
+bool devices_build(const shards *z, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < z->n_device; i++)
+        good = ts_plan_build(z->device[i].plan, e);
+    return good;
+}
+
+void devices_free(step *s)
+{
+    shards *z = s->shards;
+    devices_wait(z, NULL);
+    for (int i = 0; i < z->n_device; i++) {
+        for (int k = 0; k < MOST_LEVEL; k++)
+            ts_array_free(&z->device[i].level[k]);
+        if (i > 0) /* the first one's is the step's */
+            ts_plan_free(z->device[i].plan);
+    }
+}
+
+/* ---- running ---- */
+static void *run_shard(void *of)
+{
+    shard_device *d = of;
+    const shards *z = d->step->shards;
+    d->good = step_run_plan(d->plan, &d->timed, &d->e) && step_scalar(d->plan, 0, d->loss, &d->e) &&
+              ((d->done % 2 && !d->last) || shards_bring(d->step, d->plan, &d->e));
+    if (d->good && !d->last)
+        shards_climb(z, d, d->done);
+    for (int level = d->held; d->good && d->last && level > 0; level--)
+        shards_add(d, level, 0, z->flat);
+    return NULL;
+}
+
+static bool wait_for(shard_device *d, ts_error *e)
+{
+    if (!d->runs)
+        return true;
+    pthread_join(d->thread, NULL);
+    d->runs = false;
+    return d->good || (e && err_set(e, d->e.code, "%s", d->e.text));
+}
+
+bool devices_ready(shard_device *d, ts_error *e)
+{
+    return wait_for(d, e);
+}
+
+bool devices_start(shard_device *d, ts_error *e)
+{
+    d->e = (ts_error){0};
+    if (pthread_create(&d->thread, NULL, run_shard, d) != 0)
+        return err_memory(e, 0, "a thread for a device");
+    return d->runs = true;
+}
+
+bool devices_wait(shards *z, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; i < z->n_device; i++)
+        good = wait_for(&z->device[i], good ? e : NULL) && good;
+    return good;
+}
+
+/* ((0 + 1) + (2 + 3)) + ... into the first one's. */
+void devices_sum(const shards *z)
+{
+    for (int gap = 1; gap < z->n_device; gap *= 2)
+        for (int i = 0; i + gap < z->n_device; i += 2 * gap) {
+            float *to = shards_at(&z->device[i].level[0], 0);
+            const float *from = shards_at(&z->device[i + gap].level[0], 0);
+            for (int64_t k = 0; k < z->flat; k++)
+                to[k] += from[k];
+        }
+}
