@@ -66,12 +66,17 @@ typedef struct presence {
     bool (*rates)(const machine_options *asked, rates_wanted how, text *word, err *e);
 } presence;
 
+/* That a kernel was worked on, by a thread of a team or, -1, by a device; seconds of seconds_now */
+typedef void span_seen(void *user, int thread, int kernel, double begin, double end);
+
 /* Runs, as backend.run does, kernel by kernel, with after(user, k) behind each. */
 typedef struct by_kernel {
     bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
     /* The seconds that each kernel took by the device's own clock, one behind the other as in a run; NULL: `each`, by
      * the clock of the host. */
     bool (*time)(program *g, void *const *input, double *seconds, err *e);
+    /* Runs as backend.run does, nothing held up, and tells afterwards who worked on what when; NULL: `time`, or `each` */
+    bool (*trace)(program *g, void *const *input, span_seen *seen, void *user, err *e);
 } by_kernel;
 
 /* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order, with

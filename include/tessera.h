@@ -526,6 +526,15 @@ TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* 
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
 /* ts_plan_run, kernel by kernel; seconds[k] is what kernel k took. */
 TS_API bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e);
+typedef struct ts_span {
+    int kernel;         /* as in "kernels" of ts_plan_json */
+    int lane, thread;   /* lanes: threads of a team, or devices; -1: it is a device */
+    const char *device; /* of the lane; lives as long as the plan */
+    double begin, end;  /* seconds since the run began */
+} ts_span;
+/* ts_plan_run, telling behind it who worked on which kernel when. A team runs as ever; a device tells how long kernels
+ * took by its own clock, one behind the other; of several devices, each waits for the others behind each kernel. */
+TS_API bool ts_plan_run_traced(ts_plan *p, void (*seen)(void *user, const ts_span *s), void *user, ts_error *e);
 typedef struct ts_stray {      /* a value that holds something else than numbers */
     int kernel;                /* that wrote it, as in "kernels" of ts_plan_json; -1: it was given, as an input */
     const char *op, *label;    /* of the kernel, or "input" and its name; they live as long as the plan */

@@ -5,6 +5,7 @@
 #include "cli/outfile.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,18 @@ static void add_first(const against *t, cJSON *root)
                t->there);
 }
 
+/* --trace: when each thread or device worked on which kernel */
+static bool compute(job *j, const args *a, ts_error *e)
+{
+    const char *path = args_text(a, "trace");
+    if (!path)
+        return ts_plan_run(j->plan, e);
+    trace t = trace_make();
+    const bool ok = trace_plan(&t, args_noun(a, 0), j->plan, 1, e) && trace_write(&t, path, e);
+    trace_free(&t);
+    return ok;
+}
+
 static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
@@ -135,6 +148,8 @@ static bool work(job *j, const args *a, ts_error *e)
         err_set(e, TS_FILES, "--against %s: no such folder", j->other.folder);
         return err_hint(e, "name one that a run with -o wrote; add --all to both for the values inside");
     }
+    if (args_text(a, "trace") && !outfile_check(args_text(a, "trace"), e))
+        return false;
     if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
         return false;
     j->n_own = ts_model_outputs(s->model);
@@ -149,7 +164,7 @@ static bool work(job *j, const args *a, ts_error *e)
         return false;
     progress_close(&s->progress);
     session_tell(&j->session, j->plan, j->root);
-    return ts_plan_run(j->plan, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
+    return compute(j, a, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
 }
 
 static int run(const args *a, ts_error *e)
@@ -176,6 +191,7 @@ static const option options[] = {
     {"against", 0, A_FOLDER, "FOLDER", "values that run -o wrote, to compare with: exit 1 where some differ", ONCE},
     {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", "1e-4", false, 0, 1},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
+    {"trace", 0, A_FILE, "FILE", "write when each thread or device worked on which kernel, for Perfetto", ONCE},
     {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", NULL, false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", ONCE},
     {0},
