@@ -28,7 +28,7 @@ static void add_quoted(text *t, const char *s)
     text_add(t, bare ? "" : "'");
 }
 
-/* The command line that gives these results again, quoted for a shell; for free(). */
+/* The command line that gives these results again, with what was set elsewhere, quoted for a shell; for free(). */
 static char *repro(const args *a)
 {
     text t = {0};
@@ -39,6 +39,15 @@ static char *repro(const args *a)
         text_add(&t, " --%s", a->given[i].option->name);
         if (a->given[i].value)
             add_quoted(&t, a->given[i].value);
+    }
+    const option *o;
+    for (int i = 0; (o = setting_at(i)); i++) {
+        const char *set = setting_of(&a->config, o->name)->value;
+        if (!set || !verb_option(a->verb, o->name) || args_count(a, o->name) || !strcmp(set, "false"))
+            continue;
+        text_add(&t, " --%s", o->name);
+        if (o->kind != FLAG)
+            add_quoted(&t, set);
     }
     return text_take(&t);
 }

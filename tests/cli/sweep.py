@@ -19,6 +19,7 @@ BASE = {  # verb: arguments of a command that is right
     "report": "results.json",
     "schema": "lint s.json m.json",
     "cache": "size",
+    "config": "",
     "completion": "bash",
     "doctor": "--threads 1",
     "help": "exit",

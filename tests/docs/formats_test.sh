@@ -37,6 +37,7 @@ small="--dim seq=8 --threads 1"
 quick="--min-time 40ms --launches 2 --threads 1"
 
 made version version
+made config config --threads 2
 made doctor doctor
 made help help
 made help-verb help bench
