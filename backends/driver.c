@@ -120,6 +120,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .as_written = p->target->as_written || o->as_written,
                       .whole_sums = (p->target->as_written && !p->target->in_blocks) || o->as_written,
                       .variables = want->variables,
+                      .passed = o->passed ? show_pass : NULL,
+                      .user = (void *)(uintptr_t)o,
                       .n_state = want->n_state,
                       .state = want->state};
     if (want->variables && !p->target->varies) {

@@ -68,6 +68,7 @@ void driver_changed(ts_plan *p, int k);             /* it has another one than t
 bool driver_gather(ts_plan *p, void **input, err *e);
 bool driver_value(ts_plan *p, int root, ts_array *out, err *e); /* row-major, at the plan's extents */
 bool driver_copy(ts_array *to, const ts_array *from, err *e);   /* makes `to` if it holds nothing */
+void show_pass(void *user, const plan *p, int pass);            /* to ts_options.passed; user: the options. show.c */
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e);

@@ -45,7 +45,7 @@ const option *setting_at(int i)
                                      : verb_option(verb_find("config"), settings_table[i].name);
 }
 
-char *setting_variable(const option *o, char out[SETTING_VARIABLE])
+const char *setting_variable(const option *o, char out[SETTING_VARIABLE])
 {
     snprintf(out, SETTING_VARIABLE, "%s%s", prefix, o->name);
     for (char *c = out; *c; c++)

@@ -323,6 +323,7 @@ const backend backend_c = {
     .present = &present,
     .takes = takes,
     .build = build,
+    .show = c_show,
     .run = run,
     .kernels = &kernels,
     .at = at,
