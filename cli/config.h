@@ -15,9 +15,9 @@ typedef struct config {
     bool found[SETTING_FILES];
 } config;
 
-const option *setting_at(int i);                                     /* NULL past the end */
+const option *setting_at(int i);                                           /* NULL past the end */
 const char *setting_variable(const option *o, char out[SETTING_VARIABLE]); /* "TESSERA_CACHE_DIR"; gives out */
-const struct settled *setting_of(const config *s, const char *name); /* NULL: it is none */
+const struct settled *setting_of(const config *s, const char *name);       /* NULL: it is none */
 /* All levels but the command line; s is config_free's whatever comes of it. What the library asks the environment for
  * by itself is put there. */
 bool config_read(config *s, ts_error *e);
