@@ -92,6 +92,25 @@ static bool isa_used(const plan *p, const char *isa, const char *name, err *e) /
                    err_hint(e, "leave it out, or plan for the processor: cpu"));
 }
 
+static bool plans_for(const backend *b, const char *kind, size_t n)
+{
+    bool found = false;
+    for (const char *s = b->kinds; s && *s && !found; s += strcspn(s, " "), s += strspn(s, " "))
+        found = strcspn(s, " ") == n && !strncmp(s, kind, n);
+    return found;
+}
+
+/* Where nobody names it: "gpu:h100" is for the first target that plans for that kind, and the usual one is for all else. */
+static const char *target_of(const ts_options *o)
+{
+    const size_t n = o->machine ? strcspn(o->machine, ":") : 0;
+    const char *name = o->target;
+    for (const backend *const *b = backends; !name && n && *b; b++)
+        if (plans_for(*b, o->machine, n))
+            name = (*b)->name;
+    return name ? name : backend_usual()->name;
+}
+
 /* What is set before a failure is freed by ts_plan_free, which takes a plan in any state of making. */
 static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g, err *e)
 {
@@ -105,7 +124,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                                     .threads = o->threads,
                                     .cache_folder = o->cache_folder,
                                     .phases = &p->phases});
-    const int n_site = sites_read(&p->sites, o->target ? o->target : backend_usual()->name, named, e);
+    const int n_site = sites_read(&p->sites, target_of(o), named, e);
     if (!n_site)
         return false;
     p->by = p->target = sites_backend(named), p->on = named->on;

@@ -37,7 +37,7 @@ static const option plan_options[] = {
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", ONCE},
     {"machine", 0, WORD, "TEXT",
-     "plan for this machine, \"core:8 l3:1(32MB) isa:avx512\" or gpu:h100 (default: this one)", ONCE},
+     "plan for this machine, \"core:8 l3:1(32MB)\", or gpu:h100, where --target is cuda (default: this one)", ONCE},
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
     {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
     {"mem-limit", 0, BYTES, "SIZE", "refuse plans that need more memory, as in 4G", ONCE},
