@@ -21,7 +21,7 @@ static void put_checksum(cJSON *row, const ts_array *value)
     js_text(row, "checksum", hex);
 }
 
-void values_add(cJSON *list, int place, const char *name, const ts_array *value)
+void values_put(cJSON *list, int place, const char *name, const ts_array *value)
 {
     const measure m = measure_array(value);
     int64_t nan = 0;

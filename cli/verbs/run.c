@@ -114,7 +114,7 @@ static bool collect(job *j, ts_error *e)
         if (!ts_plan_get(j->plan, i, &value, e))
             return false;
         if (j->values)
-            values_add(j->values, place_of(j, i), port.name, &value);
+            values_put(j->values, place_of(j, i), port.name, &value);
         if (i >= j->n_told) {
             ts_array_free(&value);
             continue;

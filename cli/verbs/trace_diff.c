@@ -68,8 +68,8 @@ const verb verb_trace_diff = {
     .brief = "Name the first value that two runs differ in",
     .usage = "A B",
     .own = {"Options", options, NULL},
-    .examples = "tessera trace-diff c.json cuda.json # of run --trace-values; exit 1 then\n"
-                "tessera trace-diff c.json cuda.json --tolerance 1e-4",
+    .examples = "tessera trace-diff here.json there.json # of run --trace-values; exit 1 then\n"
+                "tessera trace-diff here.json there.json --tolerance 1e-4",
     .details = "Values are looked for by name, and told in the order in which they are computed. By checksums alone "
                "two runs differ where rounding does: with a tolerance their min, max and mean are held against each "
                "other.",
