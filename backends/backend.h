@@ -75,7 +75,7 @@ typedef struct by_kernel {
     /* The seconds that each kernel took by the device's own clock, one behind the other as in a run; NULL: `each`, by
      * the clock of the host. */
     bool (*time)(program *g, void *const *input, double *seconds, err *e);
-    /* Runs as backend.run does, nothing held up, and tells afterwards who worked on what when; NULL: `time`, or `each` */
+    /* Runs as backend.run does, and tells afterwards who worked on what when; NULL: `time`, or `each` */
     bool (*trace)(program *g, void *const *input, span_seen *seen, void *user, err *e);
 } by_kernel;
 

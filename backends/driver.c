@@ -100,7 +100,7 @@ static bool plans_for(const backend *b, const char *kind, size_t n)
     return found;
 }
 
-/* Where nobody names it: "gpu:h100" is for the first target that plans for that kind, and the usual one is for all else. */
+/* Where nobody names it: "gpu:h100" is for the first target that plans for that kind, all else for the usual one. */
 static const char *target_of(const ts_options *o)
 {
     const size_t n = o->machine ? strcspn(o->machine, ":") : 0;

@@ -21,8 +21,6 @@ static const char prefix[] = "TESSERA_";
 /* What no option says: the library asks for it by itself. */
 static const option programs[] = {
     {"cc", 0, WORD, "PROGRAM", "the C compiler: a name or a path", "gcc, cc or clang", false, 0, 0},
-    {"cuda", 0, WORD, "WORDS", "of cuda: driver=PATH, nvrtc=PATH, ptx, -OPTION, separated by commas", ONCE},
-    {"opencl", 0, WORD, "WORDS", "of opencl: loader=PATH, and options for its compilers", ONCE},
 };
 
 /* ---- the table ---- */
@@ -31,10 +29,9 @@ static const struct {
     const option *program; /* NULL: it is an option */
     bool own;              /* it decides which programs run: the person's to say */
 } settings_table[] = {
-    {"target", NULL, false},    {"threads", NULL, false},     {"isa", NULL, false},
-    {"machine", NULL, false},   {"cache-dir", NULL, true},    {"as-written", NULL, false},
-    {"mem-limit", NULL, false}, {"color", NULL, false},       {"quiet", NULL, false},
-    {"cc", &programs[0], true}, {"cuda", &programs[1], true}, {"opencl", &programs[2], true},
+    {"target", NULL, false},   {"threads", NULL, false},    {"isa", NULL, false},       {"machine", NULL, false},
+    {"cache-dir", NULL, true}, {"as-written", NULL, false}, {"mem-limit", NULL, false}, {"color", NULL, false},
+    {"quiet", NULL, false},    {"cc", &programs[0], true},
 };
 
 const option *setting_at(int i)

@@ -1,12 +1,12 @@
 /* config.h - what a person says once instead of in every command: some options are settings, too, of the same name,
- * and so is what the library asks the environment for. A value is that of the command line, else of a variable, TESSERA_ and the name, else of
- * tessera.toml in the current folder, else of the person's own tessera.toml, else the default. Settings own the texts
- * of their values until config_free. */
+ * and so is the compiler, which the library asks the environment for. A value is that of the command line, else of a
+ * variable, TESSERA_ and the name, else of tessera.toml in the current folder, else of the person's own tessera.toml,
+ * else the default. A config owns the texts of values until config_free. */
 #ifndef TS_CONFIG_H
 #define TS_CONFIG_H
 #include "cli/verb.h"
 
-enum { SETTINGS_MOST = 12, SETTING_VARIABLE = 48, SETTING_FILES = 2 };
+enum { SETTINGS_MOST = 10, SETTING_VARIABLE = 48, SETTING_FILES = 2 };
 typedef struct config {
     struct settled {
         char *value, *from; /* NULL: nothing but the default; from: "tessera.toml:3", "TESSERA_ISA" */

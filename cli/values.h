@@ -1,5 +1,5 @@
-/* values.h - values/1: what every value of a run is, in the order in which they are computed, in so few numbers that two
- * runs can be held against each other by their files alone. Lists are the caller's JSON; arrays are only read. */
+/* values.h - values/1: what every value of a run is, in the order in which they are computed, in so few numbers that
+ * two runs can be held against each other by their files alone. Lists are the caller's JSON; arrays are only read. */
 #ifndef TS_VALUES_H
 #define TS_VALUES_H
 #include "graph/base/js.h"

@@ -489,8 +489,8 @@ typedef struct ts_options {
     const char *schema; /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
     const char *isa;    /* "avx512", "avx2", "neon", "plain"; NULL: the best that the machine has */
     const char *cache_folder; /* NULL: the user's cache folder; "none": no cache */
-    /* what the plan is for, in one line of text as ts_machine_json has it, or "gpu:h100", which goes to the first target
-     * for its kind where none is named; NULL: this host, asked for every plan */
+    /* what the plan is for, in one line of text as ts_machine_json has it, or "gpu:h100", which goes to the first
+     * target for its kind where none is named; NULL: this host, asked for every plan */
     const char *machine;
     int threads;       /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
     bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */

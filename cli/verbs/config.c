@@ -59,6 +59,6 @@ const verb verb_config = {
     .details = "An option goes before a variable, TESSERA_ and its name as in TESSERA_CACHE_DIR, that before "
                "tessera.toml in the current folder, that before tessera/tessera.toml in $XDG_CONFIG_HOME or ~/.config. "
                "A file has lines such as threads = 2, target = \"c\" and as-written = true; # begins a comment. A "
-               "folder's file may not say what decides which programs run: cc, cuda, opencl and cache-dir.",
+               "folder's file may not say what decides which programs run: cc and cache-dir.",
     .run = run,
 };

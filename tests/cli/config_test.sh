@@ -73,7 +73,7 @@ says 'quiet = 1' 'tessera.toml:3: quiet "1": must be true or false'
 says '[plan]' 'tessera.toml:3: expected the name of a setting'
 says 'target = ["c"]' 'tessera.toml:3: expected a text in quotes, a number, true or false'
 says 'color = "pink"' 'tessera.toml:3: --color "pink": must be one of auto|always|never'
-for name in cc cuda opencl cache-dir; do
+for name in cc cache-dir; do
     says "$name = \"/tmp/x\"" "tessera.toml:3: a folder's file may not say \"$name\": it decides which programs run"
 done
 printf 'target = "c\000"\n' >tessera.toml
