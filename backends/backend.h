@@ -67,12 +67,17 @@ typedef struct presence {
     bool (*rates)(const machine_options *asked, rates_wanted how, text *word, err *e);
 } presence;
 
+/* That a kernel was worked on, by a thread of a team or, -1, by a device; seconds of seconds_now */
+typedef void span_seen(void *user, int thread, int kernel, double begin, double end);
+
 /* Runs, as backend.run does, kernel by kernel, with after(user, k) behind each. */
 typedef struct by_kernel {
     bool (*each)(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e);
     /* The seconds that each kernel took by the device's own clock, one behind the other as in a run; NULL: `each`, by
      * the clock of the host. */
     bool (*time)(program *g, void *const *input, double *seconds, err *e);
+    /* Runs as backend.run does, and tells afterwards who worked on what when; NULL: `time`, or `each` */
+    bool (*trace)(program *g, void *const *input, span_seen *seen, void *user, err *e);
 } by_kernel;
 
 /* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order, with
@@ -118,6 +123,8 @@ typedef struct backend {
     /* Asks the assembler of the plan's machine what it makes of each kernel (kernel.made), and adds to the facts which
      * one it is, as "assembler" (docs/plan.md). NULL: it has none. */
     bool (*assemble)(plan *p, const build_options *w, text *facts, err *e);
+    /* Adds a kernel of a plan as ts_plan_kernel says. NULL: it makes nothing of kernels. */
+    bool (*show)(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e);
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);

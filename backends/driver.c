@@ -131,6 +131,25 @@ static plan *plan_within(graph *g, const wanted *want, plan_options *w, int64_t 
     }
 }
 
+static bool plans_for(const backend *b, const char *kind, size_t n)
+{
+    bool found = false;
+    for (const char *s = b->kinds; s && *s && !found; s += strcspn(s, " "), s += strspn(s, " "))
+        found = strcspn(s, " ") == n && !strncmp(s, kind, n);
+    return found;
+}
+
+/* Where nobody names it: "gpu:h100" is for the first target that plans for that kind, all else for the usual one. */
+static const char *target_of(const ts_options *o)
+{
+    const size_t n = o->machine ? strcspn(o->machine, ":") : 0;
+    const char *name = o->target;
+    for (const backend *const *b = backends; !name && n && *b; b++)
+        if (plans_for(*b, o->machine, n))
+            name = (*b)->name;
+    return name ? name : backend_usual()->name;
+}
+
 /* What is set before a failure is freed by ts_plan_free, which takes a plan in any state of making. */
 static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g, err *e)
 {
@@ -144,7 +163,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                                     .threads = o->threads,
                                     .cache_folder = o->cache_folder,
                                     .phases = &p->phases});
-    const int n_site = sites_read(&p->sites, o->target ? o->target : backend_usual()->name, named, e);
+    const int n_site = sites_read(&p->sites, target_of(o), named, e);
     if (!n_site)
         return false;
     p->by = p->target = sites_backend(named), p->on = named->on;
@@ -159,6 +178,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .as_written = p->target->as_written || o->as_written,
                       .whole_sums = (p->target->as_written && !p->target->in_blocks) || o->as_written,
                       .variables = want->variables,
+                      .passed = o->passed ? show_pass : NULL,
+                      .user = (void *)(uintptr_t)o,
                       .n_state = want->n_state,
                       .state = want->state};
     if (want->variables && !p->target->varies) {

@@ -80,6 +80,7 @@ bool driver_give(ts_plan *p, int n, const ts_given *given, err *e); /* to inputs
 /* Before a run: roots that are inputs which it changes. After it: states that it could not write in place */
 bool driver_keep_old(ts_plan *p, err *e);
 bool driver_carry_over(ts_plan *p, err *e);
+void show_pass(void *user, const plan *p, int pass); /* to ts_options.passed; user: the options. show.c */
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e);

@@ -27,16 +27,21 @@ static bool time_through(ts_plan *p, void *const *input, void *user, err *e)
     return p->by->kernels->each(p->program, input, stop_at, &w, e);
 }
 
+static bool has_times(const ts_plan *p, err *e)
+{
+    if (p->by->kernels)
+        return true;
+    err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
+    return err_hint(e, "--target names another one; tessera doctor lists them");
+}
+
 static bool can_time(const ts_plan *p, const double *seconds, int n, err *e)
 {
     if (!driver_stands(p, e) || !err_given(seconds, "the list of seconds", e))
         return false;
     if (n < p->plan->n_kernel)
         return err_set(e, TS_USAGE, "room for %d kernels, the plan has %d", n, p->plan->n_kernel);
-    if (p->by->kernels)
-        return true;
-    err_set(e, TS_UNSUPPORTED, "target %s does not time kernels", p->target->name);
-    return err_hint(e, "--target names another one; tessera doctor lists them");
+    return has_times(p, e);
 }
 
 bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
@@ -44,6 +49,50 @@ bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
     return can_time(p, seconds, n, e) && driver_run(p, time_through, seconds, e);
 }
 
+/* ---- traces ---- */
+typedef struct tracer {
+    const ts_plan *p;
+    void (*seen)(void *user, const ts_span *s);
+    void *user;
+    double start;
+} tracer;
+
+static void tell_span(void *user, int thread, int k, double begin, double end)
+{
+    const tracer *t = user;
+    const ts_plan *p = t->p;
+    const int on = p->plan->n_site ? p->plan->kernel[k].site : 0;
+    const char *only = p->target->device ? p->target->device : p->target->name;
+    t->seen(t->user, &(ts_span){.kernel = k,
+                                .lane = thread < 0 ? on : thread,
+                                .thread = thread,
+                                .device = p->plan->n_site ? p->plan->site[on].name : only,
+                                .begin = begin - t->start,
+                                .end = end - t->start});
+}
+
+static bool trace_through(ts_plan *p, void *const *input, void *user, err *e)
+{
+    tracer *t = user;
+    t->start = seconds_now();
+    if (p->by->kernels->trace)
+        return p->by->kernels->trace(p->program, input, tell_span, t, e);
+    double *seconds = heap_array((size_t)p->plan->n_kernel + 1, sizeof *seconds), at = t->start;
+    const bool ok = time_through(p, input, seconds, e);
+    for (int k = 0; ok && k < p->plan->n_kernel; at += seconds[k++])
+        tell_span(t, -1, k, at, at + seconds[k]);
+    free(seconds);
+    return ok;
+}
+
+bool ts_plan_run_traced(ts_plan *p, void (*seen)(void *user, const ts_span *s), void *user, ts_error *e)
+{
+    tracer t = {p, seen, user, 0};
+    return driver_stands(p, e) && err_given(seen ? p : NULL, "who is told of spans", e) && has_times(p, e) &&
+           driver_run(p, trace_through, &t, e);
+}
+
+/* ---- medians ---- */
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

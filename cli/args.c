@@ -154,7 +154,7 @@ bool args_parse(args *a, const verb *v, int argc, char **argv, ts_error *e)
     a->noun = heap_array((size_t)argc + 1, sizeof *a->noun);
     a->given = heap_array(room, sizeof *a->given);
     reader r = {.a = a, .argc = argc, .argv = argv, .e = e};
-    if (!read_all(&r))
+    if (!read_all(&r) || !config_read(&a->config, e))
         return false;
     a->console = console_make(args_text(a, "color"), args_flag(a, "quiet"),
                               verb_answers_json(v) && args_flag(a, "json"));
@@ -165,6 +165,7 @@ void args_free(args *a)
 {
     free(a->noun);
     free(a->given);
+    config_free(&a->config);
 }
 
 const char *args_noun(const args *a, int i)
@@ -209,16 +210,25 @@ const char **args_list(const args *a, const char *name, int *n)
     return list;
 }
 
+/* What the settings say of an option; NULL: nothing. */
+static const char *settled(const args *a, const char *name)
+{
+    const struct settled *s = setting_of(&a->config, name);
+    return s ? s->value : NULL;
+}
+
 bool args_flag(const args *a, const char *name)
 {
-    return args_count(a, name) > 0;
+    const char *set = settled(a, name);
+    return args_count(a, name) > 0 || (set && strcmp(set, "true") == 0);
 }
 
 /* The last one counts, so that a script's own options can be overridden behind it. */
 const char *args_text(const args *a, const char *name)
 {
     const int n = args_count(a, name);
-    return n ? args_at(a, name, n - 1) : declared(a, name)->usual;
+    const char *set = settled(a, name);
+    return n ? args_at(a, name, n - 1) : set ? set : declared(a, name)->usual;
 }
 
 int64_t args_integer(const args *a, const char *name)

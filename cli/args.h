@@ -4,6 +4,7 @@
 #ifndef TS_ARGS_H
 #define TS_ARGS_H
 #include "cli/console.h"
+#include "cli/config.h"
 #include "cli/verb.h"
 
 typedef struct given {
@@ -22,6 +23,7 @@ typedef struct args {
     int n_nouns;
     given *given; /* owned */
     int n_given;
+    config config; /* what holds where an option was not given */
 } args;
 
 /* argv holds what follows the verb. Whatever the outcome, args_free releases it, and a->console can be used. */
@@ -30,7 +32,7 @@ void args_free(args *a);
 
 const char *args_noun(const args *a, int i); /* NULL past the end */
 bool args_flag(const args *a, const char *name);
-/* Of an option that was not given: what its row says it is then, else NULL or 0. */
+/* Of an option that was not given: what the settings say, then what its row says it is, else NULL or 0. */
 const char *args_text(const args *a, const char *name);
 int64_t args_integer(const args *a, const char *name); /* INTEGER and BYTES */
 double args_number(const args *a, const char *name);   /* NUMBER, SECONDS in seconds, PERCENT as a fraction */

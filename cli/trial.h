@@ -30,9 +30,13 @@ void trial_free(trial *t);
  * inputs as its file has them, and where to put values; values, then slopes. */
 bool trial_against(trial *t, const char *library, ts_error *e);
 
-/* Runs are repeated until that takes `least` seconds; the shortest of up to ten such samples counts. With a library its
- * samples stand between ours. */
-bool trial_measure(trial *t, double least, ts_error *e);
+typedef struct trial_limits {
+    double least;   /* seconds of a sample: runs are repeated until they take so long */
+    int samples[2]; /* of values, and of values with slopes: at most so many, of which the shortest counts */
+    double most;    /* seconds of all samples of one of them */
+} trial_limits;
+/* With a library its samples stand between ours. */
+bool trial_measure(trial *t, const trial_limits *by, ts_error *e);
 bool trial_check(trial *t, ts_error *e);
 /* A file of derivatives as ADBench writes them, number by number */
 bool trial_compare(trial *t, const char *file, ts_error *e);

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-enum { SAMPLES = 10, LIMIT = 10 }; /* of each: at most so many, and so many seconds */
-
 typedef struct timed { /* plan k, or the library's function k */
     trial *t;
     int k;
@@ -38,15 +36,15 @@ static bool enough(timed of, double least, int64_t *times, double *took, ts_erro
 }
 
 /* k: of plan k, and of the library's function k. The shortest sample counts: what disturbs only makes it longer. */
-static bool measure(trial *t, int k, double least, ts_error *e)
+static bool measure(trial *t, int k, const trial_limits *by, ts_error *e)
 {
     int64_t times[2];
     double *best[2] = {&t->time[k], &t->other_time[k]}, took, all = 0;
     const int sides = t->library ? 2 : 1;
     for (int s = 0; s < sides; s++)
-        if (!enough((timed){t, k, s}, least, &times[s], best[s], e))
+        if (!enough((timed){t, k, s}, by->least, &times[s], best[s], e))
             return false;
-    for (int i = 1; i < SAMPLES && all < LIMIT * sides; i++)
+    for (int i = 1; i < by->samples[k] && all < by->most * sides; i++)
         for (int s = 0; s < sides; s++) {
             if (!run_for((timed){t, k, s}, times[s], &took, e))
                 return false;
@@ -56,9 +54,9 @@ static bool measure(trial *t, int k, double least, ts_error *e)
     return true;
 }
 
-bool trial_measure(trial *t, double least, ts_error *e)
+bool trial_measure(trial *t, const trial_limits *by, ts_error *e)
 {
-    if (!measure(t, 0, least, e) || !measure(t, 1, least, e) || !trial_derive(t, e))
+    if (!measure(t, 0, by, e) || !measure(t, 1, by, e) || !trial_derive(t, e))
         return false;
     if (!t->library)
         return true;

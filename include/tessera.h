@@ -513,7 +513,8 @@ typedef struct ts_options {
     const char *schema; /* a tiling/1 file, the name of a built-in one, or NULL for the guess */
     const char *isa;    /* "avx512", "avx2", "neon", "plain"; NULL: the best that the machine has */
     const char *cache_folder; /* NULL: the user's cache folder; "none": no cache */
-    /* what the plan is for, in one line of text as ts_machine_json has it; NULL: this host, asked for every plan */
+    /* what the plan is for, in one line of text as ts_machine_json has it, or "gpu:h100", which goes to the first
+     * target for its kind where none is named; NULL: this host, asked for every plan */
     const char *machine;
     int threads;       /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
     bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */
@@ -523,6 +524,9 @@ typedef struct ts_options {
     const ts_append *append;
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;
+    /* Told behind each pass over the plan (ts_passes_json) which nodes and kernels there are, as text; NULL: nobody */
+    void (*passed)(void *user, const char *pass, const char *text);
+    void *passed_user;
 } ts_options;
 
 /* Fuses, chooses loops and layouts, orders, places, plans memory. Compiles nothing. */
@@ -560,6 +564,15 @@ TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* 
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
 /* ts_plan_run, kernel by kernel; seconds[k] is what kernel k took. */
 TS_API bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e);
+typedef struct ts_span {
+    int kernel;         /* as in "kernels" of ts_plan_json */
+    int lane, thread;   /* lanes: threads of a team, or devices; -1: it is a device */
+    const char *device; /* of the lane; lives as long as the plan */
+    double begin, end;  /* seconds since the run began */
+} ts_span;
+/* ts_plan_run, telling behind it who worked on which kernel when. A team runs as ever; a device tells how long kernels
+ * took by its own clock, one behind the other; of several devices, each waits for the others behind each kernel. */
+TS_API bool ts_plan_run_traced(ts_plan *p, void (*seen)(void *user, const ts_span *s), void *user, ts_error *e);
 typedef struct ts_stray {      /* a value that holds something else than numbers */
     int kernel;                /* that wrote it, as in "kernels" of ts_plan_json; -1: it was given, as an input */
     const char *op, *label;    /* of the kernel, or "input" and its name; they live as long as the plan */
@@ -577,6 +590,9 @@ TS_API char *ts_plan_ledger(ts_plan *p, ts_error *e);
 /* At most `most` loops that a kernel could have, as an array of objects with "loops", as a rule takes them, and
  * "predicted_ns" by the machine's rates and its "bound"; the quickest first, or, seed not being 0, drawn at random. */
 TS_API char *ts_plan_nests(ts_plan *p, int kernel, int most, uint64_t seed, ts_error *e);
+/* A kernel on its way to the machine: "tree", its statements; "text", in the target's language; "assembly", what its
+ * compiler makes of that. */
+TS_API char *ts_plan_kernel(ts_plan *p, int kernel, const char *stage, ts_error *e);
 TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
 /* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
  * inputs hold, or with zeros. The folder appears whole or not at all. */

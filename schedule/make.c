@@ -153,6 +153,8 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .g = g,
                 .finder = asked->finder,
                 .passes = plan_passes,
+                .passed = asked->passed,
+                .passed_user = asked->user,
                 .n_root = n_root};
     const node **all = arena_array(&p->mem, (size_t)n_root + 1, sizeof *all);
     for (int i = 0; i < n_root; i++)

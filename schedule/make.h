@@ -27,6 +27,8 @@ typedef struct plan_options {
     const site_finder *finder; /* borrowed for the plan's life; NULL: rules for other devices are refused */
     int n_site;                /* devices that the command names; more than one: the guess spreads kernels over them */
     const site *site;          /* [0]: on, target */
+    void (*passed)(void *user, const plan *p, int pass); /* told behind each pass; NULL: nobody */
+    void *user;
 } plan_options;
 extern const pass_record plan_passes[N_PASS];                                                      /* in their order */
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */

@@ -10,6 +10,7 @@
 #include "backends/c/explain.h"
 #include "backends/outside.h"
 #include "backends/weights.h"
+#include "graph/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,21 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
     return check_fault(g, e);
 }
 
+static bool trace(program *g, void *const *input, span_seen *seen, void *user, err *e)
+{
+    const int n = g->p->n_kernel, parts = g->p->threads;
+    double *at = heap_array((size_t)n * (size_t)parts * 2 + 1, sizeof *at);
+    const ts_moments moments = {seconds_now, at, n};
+    g->args.moments = &moments;
+    const bool ok = run(g, input, e);
+    g->args.moments = NULL;
+    for (int i = 0; ok && i < n * parts; i++)
+        if (at[2 * i + 1] > 0)
+            seen(user, i / n, i % n, at[2 * i], at[2 * i + 1]);
+    free(at);
+    return ok;
+}
+
 /* No copy: the arena is this process's memory. */
 static const void *at(const program *g, const node *n, dtype *stored)
 {
@@ -292,7 +308,7 @@ static const target *c_target(arena *mem, const machine_options *asked, err *e)
 }
 
 static const presence present = {.usable = usable, .runs = cpu_runs, .here = cpu_here, .rates = calibration_print};
-static const by_kernel kernels = {.each = run_each};
+static const by_kernel kernels = {.each = run_each, .trace = trace};
 static const by_span spans = {.span = span};
 
 const backend backend_c = {
@@ -307,6 +323,7 @@ const backend backend_c = {
     .present = &present,
     .takes = takes,
     .build = build,
+    .show = c_show,
     .run = run,
     .kernels = &kernels,
     .at = at,

@@ -437,6 +437,39 @@ cc_program *cc_make(const cc_request *r, cc_report *report, err *e)
     return p;
 }
 
+/* Of the unit as it is compiled, but that the compiler stops at the assembler's language */
+static bool assemble(build *b, text *out, err *e)
+{
+    job one;
+    child c;
+    if (!work_folder_make(&b->folder, b->env.temporary, e))
+        return false;
+    compiler_temporary(&b->cc, b->folder.path);
+    if (!make_job(b, 0, &one, e))
+        return false;
+    const char **argv = unit_argv(b, 0, NULL);
+    for (const char **a = argv; *a; a++)
+        *a = !strcmp(*a, "-c") ? "-S" : *a;
+    if (!child_start(&c, &(child_job){argv, b->cc.env, one.input, &one.limits}, e))
+        return false;
+    child_wait(&c, 1);
+    const bool ok = child_succeeded(&c) ? folder_read(AT_FDCWD, unit_path(b, 0, "o"), IMAGE_MOST, out) ||
+                                              err_set(e, TS_TOOLCHAIN, "T005 %s left no assembly", b->cc.path)
+                                        : fail_child(b, &c, &one.limits, "making assembly", e);
+    child_free(&c, 1);
+    return ok;
+}
+
+bool cc_assembly(const cc_request *r, text *out, err *e)
+{
+    cc_report report = {0};
+    build b = {.r = r, .report = &report, .env = settings_read()};
+    const bool ok = check_flags(r, e) && cache_open(&b.cache, r->cache_folder, &b.env, &report.notes, e) &&
+                    compiler_find(&b.cc, &b.env, e) && compiler_identify(&b.cc, b.cache, e) && assemble(&b, out, e);
+    build_free(&b), cc_report_free(&report);
+    return ok;
+}
+
 void *cc_symbol(const cc_program *p, const char *name)
 {
     return loader_symbol(&p->code, name);

@@ -45,6 +45,7 @@ typedef struct cc_program cc_program;
 /* report may be NULL; else it is set, also on failure. NULL with e set: TS_TOOLCHAIN, or TS_FILES for an
  * unsafe cache. */
 cc_program *cc_make(const cc_request *r, cc_report *report, err *e);
+bool cc_assembly(const cc_request *r, text *out, err *e); /* adds what the compiler makes of the one unit, as text */
 void *cc_symbol(const cc_program *p, const char *name);
 void cc_free(cc_program *p);
 

@@ -64,6 +64,8 @@ typedef struct kernel_text {
  * False with e set; then there is nothing to free. */
 bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
+/* Adds its statements ("tree"; those of all trips, of a scan), or its text by itself ("text"); see ts_plan_kernel. */
+bool kernel_show(const dialect *d, const plan *p, const kernel *k, const char *as, text *out, err *e);
 /* What its text does, without the text */
 bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, err *e);
 void kernel_text_free(kernel_text *k);

@@ -313,6 +313,7 @@ void emit_phase(emitter *m, tile_phase ph);
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high));
 /* tile.c */
 void emit_tile(emitter *m);
+void kernel_outline(const emitter *m, text *t); /* outline.c */
 void print_tile(const emitter *m, const tile_made *f, text *out);
 /* lanes.c: a part that is a group of lanes. */
 void lanes_fit(emitter *m);         /* before all statements: the lanes of the group, and what it has for scratch */

@@ -287,6 +287,40 @@ bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts 
     return ok;
 }
 
+static void write_outline(emitter *m, kernel_text *out, written *w)
+{
+    text t = {0};
+    (void)w;
+    kernel_outline(m, &t);
+    out->text = text_take(&t);
+}
+
+static bool show_tree(const dialect *d, const plan *p, const kernel *k, text *t, err *e)
+{
+    kernel_text own;
+    bool ok = true;
+    for (int i = 0; k->scan && ok && i < k->scan->plan->n_kernel; i++)
+        ok = show_tree(d, k->scan->plan, &k->scan->plan->kernel[i], t, e);
+    if (k->scan || !make(emitter_make(d, p, k, (text_around){0}), write_outline, &own, e))
+        return k->scan && ok;
+    text_add(t, "%s", own.text);
+    return kernel_text_free(&own), true;
+}
+
+bool kernel_show(const dialect *d, const plan *p, const kernel *k, const char *as, text *out, err *e)
+{
+    kernel_text own;
+    if (!strcmp(as, "tree"))
+        return show_tree(d, p, k, out, e);
+    if (strcmp(as, "text") != 0)
+        return err_set(e, TS_UNSUPPORTED, "this target shows no %s of kernels", as);
+    if (!kernel_write_alone(d, p, k, &own, e))
+        return false;
+    text_bytes(out, own.text, own.begins);
+    text_add(out, "%s%s", own.header, own.text + own.begins);
+    return kernel_text_free(&own), true;
+}
+
 bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e)
 {
     const text_around of = {0};

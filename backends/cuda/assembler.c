@@ -1,5 +1,6 @@
 /* assembler.c - what the assembler makes of a plan's kernels: NVRTC has one for devices that it knows, and says in its
  * log what it took. Kept in the cache by everything that it follows from. */
+#include "backends/cuda/dialect.h"
 #include "backends/cuda/options.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/target.h"
@@ -97,6 +98,42 @@ static bool assemble_all(plan *p, const device_texts *t, assembler *a, text *fac
             p->kernel[k].made.shared += t->kernel[k].scratch;
     }
     free(of);
+    return ok;
+}
+
+/* PTX: what machine code is made of it shows nobody but tools of the device's maker */
+static bool add_ptx(assembler *a, const char *source, text *out, err *e)
+{
+    void *made = NULL;
+    size_t n = 0;
+    const bool ok = a->rtc.program_make(&made, source, "kernel.cu", 0, NULL, NULL) == 0 &&
+                    a->rtc.compile(made, a->options.n, a->options.of) == 0 && a->rtc.ptx_size(made, &n) == 0;
+    char *words = ok ? heap_array(n + 1, 1) : NULL;
+    const bool told = words && a->rtc.ptx(made, words) == 0;
+    if (told)
+        text_add(out, "%s", words);
+    free(words);
+    if (made)
+        a->rtc.program_free(&made);
+    return told || err_set(e, TS_DEVICE, "NVRTC makes no PTX of the kernel");
+}
+
+bool cuda_show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e)
+{
+    kernel_text own;
+    assembler a = {0};
+    (void)w;
+    if (strcmp(as, "assembly") != 0)
+        return kernel_show(&cuda_dialect, p, k, as, out, e);
+    if (!kernel_write_alone(&cuda_dialect, p, k, &own, e))
+        return false;
+    bool ok = cuda_settings_read(&a.asked, e) && nvrtc_open(&a.rtc, a.asked.nvrtc, e) &&
+              find_arch(&a, gpu_facts_of(p->on)->capability, e);
+    if (ok) {
+        nvrtc_options_set(&a.options, &a.rtc, &a.asked, a.arch, "--generate-line-info");
+        ok = add_ptx(&a, own.text, out, e);
+    }
+    nvrtc_close(&a.rtc), kernel_text_free(&own);
     return ok;
 }
 

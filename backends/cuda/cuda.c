@@ -163,6 +163,7 @@ const backend backend_cuda = {
     .takes = takes,
     .takes_kernel = takes_kernel,
     .build = build,
+    .show = cuda_show,
     .assemble = cuda_assemble,
     .run = hosted_run,
     .kernels = &hosted_kernels,

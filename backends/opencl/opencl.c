@@ -99,6 +99,12 @@ static bool takes(const plan *p, err *e)
     return ok;
 }
 
+static bool show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e)
+{
+    (void)w;
+    return kernel_show(&ocl_device_of(p->on)->language, p, k, as, out, e);
+}
+
 static const presence present = {.usable = ocl_usable, .runs = ocl_runs};
 
 const backend backend_opencl = {
@@ -114,6 +120,7 @@ const backend backend_opencl = {
     .takes = takes,
     .takes_kernel = ocl_takes_kernel,
     .build = build,
+    .show = show,
     .run = hosted_run,
     .kernels = &hosted_kernels,
     .at = hosted_at,

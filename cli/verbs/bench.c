@@ -11,6 +11,7 @@
 #include "cli/results.h"
 #include "cli/session.h"
 #include "cli/sweep.h"
+#include "cli/trace.h"
 #include "cli/train_options.h"
 
 #include <signal.h>
@@ -28,7 +29,7 @@ static void add_quoted(text *t, const char *s)
     text_add(t, bare ? "" : "'");
 }
 
-/* The command line that gives these results again, quoted for a shell; for free(). */
+/* The command line that gives these results again, with what was set elsewhere, quoted for a shell; for free(). */
 static char *repro(const args *a)
 {
     text t = {0};
@@ -39,6 +40,15 @@ static char *repro(const args *a)
         text_add(&t, " --%s", a->given[i].option->name);
         if (a->given[i].value)
             add_quoted(&t, a->given[i].value);
+    }
+    const option *o;
+    for (int i = 0; (o = setting_at(i)); i++) {
+        const char *set = setting_of(&a->config, o->name)->value;
+        if (!set || !verb_option(a->verb, o->name) || args_count(a, o->name) || !strcmp(set, "false"))
+            continue;
+        text_add(&t, " --%s", o->name);
+        if (o->kind != FLAG)
+            add_quoted(&t, set);
     }
     return text_take(&t);
 }
@@ -69,6 +79,10 @@ static bool is_of_texts(const char *name)
 /* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
 static bool options_fit(const args *a, ts_error *e)
 {
+    static const char *const untraced[] = {"train", "precision", "sweep", "at", "concurrent", NULL};
+    if (args_count(a, "trace") &&
+        !args_clash(a, untraced, "bench --trace: ", " is not traced", "leave one of them out", e))
+        return false;
     if (args_count(a, "at") && !fits_without_race(a, "at", "ratios", e))
         return false;
     if (args_count(a, "concurrent") && !fits_without_race(a, "concurrent", "rates", e))
@@ -159,6 +173,9 @@ static bool publish(const args *a, const char *results, ts_error *e)
     const paper on = console_paper(&a->console);
     if (args_flag(a, "profile") && !a->console.json && !profile_show(&on, results, e))
         return false;
+    const char *spans = args_text(a, "trace");
+    if (spans && !trace_schemas(a, spans, e))
+        return false;
     if (report && !a->console.json)
         console_note(&a->console, "the report is in %s", report);
     return true;
@@ -195,9 +212,10 @@ static int verdict(const args *a, const char *results)
 /* Mistakes in options and paths first: minutes of timing must not end with one. */
 static int run(const args *a, ts_error *e)
 {
-    const char *out = args_text(a, "out"), *report = args_text(a, "report");
-    if ((out && !outfile_check(out, e)) || (report && !outfile_check(report, e)))
-        return e->code;
+    static const char *const files[] = {"out", "report", "trace"};
+    for (int i = 0; i < COUNT(files); i++)
+        if (args_text(a, files[i]) && !outfile_check(args_text(a, files[i]), e))
+            return e->code;
     train_options step;
     if (!options_fit(a, e))
         return e->code;
@@ -253,6 +271,8 @@ static const option options[] = {
     {"sweep", 0, PAIR, "NAME=V,V,...", "a race at each extent, or number of threads; repeats: at each combination",
      REPEATS},
     {"profile", 0, FLAG, NULL, "print the kernels of each candidate, the heaviest first", ONCE},
+    {"trace", 0, A_FILE, "FILE", "write when each thread or device did what, of three passes a schema, for Perfetto",
+     ONCE},
     {"at", 0, PAIR, "NAME=N,N,...", "with --dim NAME=1..M: the program for all extents against one for each; repeats",
      REPEATS},
     {"kernels", 0, FLAG, NULL, "with --at: also times of each kernel, where both have the same", ONCE},
@@ -300,6 +320,7 @@ const verb verb_bench = {
     .examples = "tessera bench bert-base --dim seq=128 -s a.json -s b.json --report report.html\n"
                 "tessera bench model.onnx --peer onnxruntime --threads 2 -o results.json\n"
                 "tessera bench model.onnx --profile # where the time goes, kernel by kernel\n"
+                "tessera bench model.onnx --trace trace.json # thread by thread\n"
                 "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html\n"
                 "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch\n"
                 "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all\n"

@@ -1,6 +1,7 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
 #include "train/run_folder.h"
 #include "graph/base/base.h"
+#include "cli/dump.h"
 #include "cli/run_step.h"
 #include "cli/say.h"
 #include "cli/session.h"
@@ -264,13 +265,28 @@ static void put_all(const args *a, const cJSON *root)
     say_form(&on, root, plan_form);
 }
 
-static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
+/* --dump: the kernels that --op names */
+static bool dump_kernels(const args *a, const dump *d, ts_plan *plan, const cJSON *kernels, ts_error *e)
+{
+    const cJSON *k;
+    int i = 0;
+    bool ok = true;
+    cJSON_ArrayForEach(k, kernels)
+    {
+        ok = ok && (!wanted(k, args_text(a, "op")) || dump_kernel(d, plan, i, k, e));
+        i++;
+    }
+    return ok;
+}
+
+static bool explain_plan(const args *a, const dump *d, ts_plan *plan, ts_error *e)
 {
     if (args_flag(a, "ledger"))
         return explain_ledger(a, plan, e);
     ts_plan_assemble(plan);
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
-    bool good = root && keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
+    bool good = root && dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
+                keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
     if (good && a->console.json)
         reply_print(root);
     else if (good)
@@ -281,16 +297,22 @@ static bool explain_plan(const args *a, ts_plan *plan, ts_error *e)
 
 static bool explain(session *s, const args *a, ts_error *e)
 {
+    dump d;
+    if (!dump_make(&d, a, e) || !dump_graph(&d, s->model, e))
+        return false;
     s->options.schema = args_text(a, "schema");
+    dump_passes(&d, &s->options);
     ts_plan *plan = session_plan_make(s, e);
-    const bool good = plan && explain_plan(a, plan, e);
+    const bool good = plan && !err_is(e) && explain_plan(a, &d, plan, e);
     ts_plan_free(plan);
     return good;
 }
 
 static bool explain_step(void *user, ts_plan *step, ts_error *e)
 {
-    return explain_plan(user, step, e);
+    const args *a = user;
+    dump d;
+    return dump_make(&d, a, e) && dump_of_kernels(&d, e) && explain_plan(a, &d, step, e);
 }
 
 static int run(const args *a, ts_error *e)
@@ -307,6 +329,8 @@ static int run(const args *a, ts_error *e)
 static const option options[] = {
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"op", 0, WORD, "GLOB", "kernels of this operation or name only", ONCE},
+    {"dump", 0, PAIR, "STAGE=FOLDER",
+     "files: graph, passes, or of each kernel that --op names plan, tree, text, assembly; repeats", REPEATS},
     {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", ONCE},
     {"ledger", 0, FLAG, NULL, "who writes and reads each value, where, and what waits for what", ONCE},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
@@ -322,6 +346,7 @@ const verb verb_explain = {
     .examples = "tessera explain bert-base\n"
                 "tessera explain resnet-18 --why --op conv2d\n"
                 "tessera explain bert-base -s mine.json --op '*query*'\n"
+                "tessera explain minilm --op '*query*' --dump text=out --dump assembly=out\n"
                 "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
                 "tessera explain bert-base --ledger # who writes, who reads, what waits\n"
                 "tessera explain run -s lean.json # the step of a run of tessera train",

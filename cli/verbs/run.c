@@ -6,6 +6,8 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/shards.h"
+#include "cli/trace.h"
+#include "cli/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,8 @@ typedef struct job {
     cJSON *outputs;             /* in it: what is told of each one */
     against other;              /* --against */
     int n_own;                  /* outputs of the model; values inside it stand behind them, and come before them */
+    int n_told;                 /* of all, those that people asked for */
+    cJSON *values;              /* --trace-values; NULL: nobody asks */
 } job;
 
 /* Before anything is planned: what is missing is said at once. */
@@ -43,7 +47,12 @@ static bool reveal(job *j, const args *a, ts_error *e)
         if (n <= 0)
             return false;
     }
-    return !args_flag(a, "all") || ts_model_reveal(j->session.model, "*", e) >= 0;
+    j->n_told = ts_model_outputs(j->session.model);
+    if (!args_flag(a, "all") && !args_text(a, "trace-values"))
+        return true;
+    const bool ok = ts_model_reveal(j->session.model, "*", e) >= 0;
+    j->n_told = args_flag(a, "all") ? ts_model_outputs(j->session.model) : j->n_told;
+    return ok;
 }
 
 static bool feed(job *j, ts_error *e)
@@ -84,10 +93,17 @@ static void describe(job *j, int i, const char *name, const ts_array *value, dou
         js_number(o, "difference", far);
 }
 
+/* Values inside are computed before the outputs behind which they stand. */
+static int place_of(const job *j, int i)
+{
+    const int n = ts_model_outputs(j->session.model);
+    return i < j->n_own ? n - j->n_own + i : i - j->n_own;
+}
+
 static bool look(job *j, int i, const char *name, const ts_array *value, double *far, ts_error *e)
 {
-    const int n = ts_model_outputs(j->session.model), place = i < j->n_own ? n - j->n_own + i : i - j->n_own;
-    return !j->other.folder || against_look(&j->other, &(against_value){place, name, j->file[i], value}, far, e);
+    return !j->other.folder ||
+           against_look(&j->other, &(against_value){place_of(j, i), name, j->file[i], value}, far, e);
 }
 
 static bool collect(job *j, ts_error *e)
@@ -101,6 +117,12 @@ static bool collect(job *j, ts_error *e)
             value = j->shards.out[i], j->shards.out[i] = (ts_array){0};
         else if (!ts_plan_get(j->plan, i, &value, e))
             return false;
+        if (j->values)
+            values_put(j->values, place_of(j, i), port.name, &value);
+        if (i >= j->n_told) {
+            ts_array_free(&value);
+            continue;
+        }
         const bool changed = outfile_name(j->file[i], port.name, ".npy", i, j->file);
         double far = -1;
         bool good = look(j, i, port.name, &value, &far, e) && (!j->folder || save(j, i, port.name, changed, &value, e));
@@ -147,6 +169,32 @@ static bool in_shards(job *j, const args *a, ts_error *e)
     return shard_run_all(&j->shards, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
 }
 
+/* --trace: when each thread or device worked on which kernel */
+static bool compute(job *j, const args *a, ts_error *e)
+{
+    const char *path = args_text(a, "trace");
+    if (!path)
+        return ts_plan_run(j->plan, e);
+    trace t = trace_make();
+    const bool ok = trace_plan(&t, args_noun(a, 0), j->plan, 1, e) && trace_write(&t, path, e);
+    trace_free(&t);
+    return ok;
+}
+
+/* --trace-values: what every value is, in few numbers */
+static bool collect_values(job *j, const args *a, ts_error *e)
+{
+    const char *path = args_text(a, "trace-values");
+    if (!path)
+        return collect(j, e);
+    cJSON *root = js_put(reply_make(FORMAT_VALUES), "model:%s", args_noun(a, 0));
+    j->values = js_array(root, "values");
+    char *words = collect(j, e) ? js_to_text(root, true) : NULL;
+    const bool ok = words && outfile_write(path, words, e);
+    free(words), cJSON_Delete(root);
+    return ok;
+}
+
 static bool work(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
@@ -156,6 +204,10 @@ static bool work(job *j, const args *a, ts_error *e)
         err_set(e, TS_FILES, "--against %s: no such folder", j->other.folder);
         return err_hint(e, "name one that a run with -o wrote; add --all to both for the values inside");
     }
+    static const char *const files[] = {"trace", "trace-values"};
+    for (int i = 0; i < COUNT(files); i++)
+        if (args_text(a, files[i]) && !outfile_check(args_text(a, files[i]), e))
+            return false;
     if (!session_open(s, a, args_noun(a, 0), e) || !gather(j, a, e))
         return false;
     j->n_own = ts_model_outputs(s->model);
@@ -165,14 +217,15 @@ static bool work(job *j, const args *a, ts_error *e)
     s->options.schema = args_text(a, "schema");
     if (args_integer(a, "shards") > 0)
         return in_shards(j, a, e);
-    const bool inside = args_flag(a, "all") || args_count(a, "nodes"); /* values inside are those of one extent */
+    const bool inside = args_flag(a, "all") || args_count(a, "nodes") ||
+                        args_text(a, "trace-values"); /* values inside are those of one extent */
     j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
     if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
         return false;
     progress_close(&s->progress);
     session_tell(&j->session, j->plan, j->root);
-    return ts_plan_run(j->plan, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
+    return compute(j, a, e) && (!j->folder || outfile_folder(j->folder, e)) && collect_values(j, a, e);
 }
 
 static int run(const args *a, ts_error *e)
@@ -201,6 +254,8 @@ static const option options[] = {
     {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", "1e-4", false, 0, 1},
     {"shards", 0, INTEGER, "N", "parts of the batch, each on one of the devices of --target", NULL, false, 1, 4096},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
+    {"trace", 0, A_FILE, "FILE", "write when each thread or device worked on which kernel, for Perfetto", ONCE},
+    {"trace-values", 0, A_FILE, "FILE", "write what every value inside is, in few numbers, for trace-diff", ONCE},
     {"seed", 0, INTEGER, "N", "seed of random values for inputs that are not given", NULL, false, 0, INT64_MAX},
     {"random", 0, FLAG, NULL, "the same as --seed 0", ONCE},
     {0},
@@ -216,6 +271,7 @@ const verb verb_run = {
                 "tessera run model.onnx --in ids=ids.npy --out out # one file per output\n"
                 "tessera run bert-base --dim seq=64 --seed 1 --json\n"
                 "tessera run m.onnx --in x=x.npy --shards 8 --target c:numa0,c:numa1\n"
+                "tessera run m.onnx --seed 1 --trace-values c.json # then trace-diff\n"
                 "tessera run m.onnx --seed 1 --all --against out # what differs first",
     .details = "MODEL is a built-in name, an .onnx or .json file, a folder, or one operation with its operands, as "
                "\"matmul f32[64,32] f32[32,48]\". In file names every character of an output's name outside "

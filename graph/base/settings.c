@@ -3,11 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *env_text(const char *name)
 {
     const char *s = secure_getenv(name);
     return s && *s ? s : NULL;
+}
+
+const char *env_next(const char *prefix, int i)
+{
+    for (char **s = environ; s && *s; s++)
+        if (!strncmp(*s, prefix, strlen(prefix)) && i-- == 0)
+            return *s;
+    return NULL;
 }
 
 const char *env_setting(const char *word, const char *name)

@@ -75,8 +75,11 @@ bool plan_check(const plan *p, err *e)
 bool plan_run(plan *p, int from, int to, err *e)
 {
     bool ok = true;
-    for (int i = from; i < to && ok; i++)
+    for (int i = from; i < to && ok; i++) {
         ok = p->passes[i].run(p, e) && plan_check(p, e);
+        if (ok && p->passed && !p->trial)
+            p->passed(p->passed_user, p, i);
+    }
     return ok;
 }
 

@@ -284,6 +284,8 @@ typedef struct plan {
     bool part;          /* of a plan over several devices: what one of them does */
     int n_crossing;     /* of such a part */
     crossing *crossing;
+    void (*passed)(void *user, const struct plan *p, int pass); /* told behind each pass; NULL: nobody */
+    void *passed_user;
 } plan;
 
 void plan_free(plan *p); /* NULL does nothing */

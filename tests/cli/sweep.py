@@ -15,10 +15,12 @@ BASE = {  # verb: arguments of a command that is right
     "bench": "m.json -s guess -s naive --min-time 40ms --launches 2 --threads 1",
     "check-grad": "m.json --dim rows=2",
     "adbench": "gmm gmm.txt --min-time 1ms",
+    "trace-diff": "values.json values.json",
     "compare": "results.json results.json",
     "report": "results.json",
     "schema": "lint s.json m.json",
     "cache": "size",
+    "config": "",
     "completion": "bash",
     "doctor": "--threads 1",
     "help": "exit",
@@ -33,7 +35,7 @@ BASE = {  # verb: arguments of a command that is right
     "tune": "m.json --budget 2s --most 2 --threads 1 --out made",
     "generate": "lm --prompt ab --max-tokens 2",
 }
-WRITES = {"out", "report", "dot", "svg", "json", "grad-norms"}  # files and folders that are made
+WRITES = {"out", "report", "dot", "svg", "json", "grad-norms", "trace", "trace-values"}  # files and folders that are made
 WORDS = {  # by what help calls the value
     "N": ["x", "-1", "1.5", "1e3", "99999999999999999999", ""],
     "X": ["x", "-1", "nan", "inf", "1e999", "0x1", ""],

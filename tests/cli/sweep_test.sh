@@ -22,6 +22,7 @@ printf '1 2 2\n0.5\n-0.5\n1\n2\n0.1\n-0.2\n1.5\n0.5\n1.5 2\n' >gmm.txt
 "$TESSERA" train words/model.json --task lm --data words/text.txt --tokenizer bytes --length 8 --batch 8 --steps 1 -q -o lm ||
     wrong "train --task lm fails"
 "$TESSERA" export gpt2-tiny -o m.onnx -q || wrong "export fails"
+"$TESSERA" run m.json --seed 1 --threads 1 --trace-values values.json -q >/dev/null || wrong "run --trace-values fails"
 mkdir cases
 TESSERA=$TESSERA "${PYTHON:-python3}" "$SOURCE/tests/cli/sweep.py" "$@" || wrong "a wrong value is taken, or refused badly"
 checked=$((checked + 1))

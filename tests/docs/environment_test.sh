@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/environment.md has the variables that sources ask the environment for, and no others; one file alone reads it.
+# docs/environment.md has the variables that sources ask the environment for, those of settings among them, and no others; one file alone reads it.
 # ctest: fast
 set -eu
 cd "$SOURCE"
@@ -7,7 +7,8 @@ said=$(mktemp -d)
 trap 'rm -rf "$said"' EXIT
 # shellcheck disable=SC2046 # names of files have no blanks
 grep -ohE 'env_(text|folder)\("[A-Z_]+"\)' $(git ls-files -co --exclude-standard -- '*.c' ':!tests') |
-    sed 's/.*"\(.*\)".*/\1/' | sort -u >"$said/asked"
+    sed 's/.*"\(.*\)".*/\1/' >"$said/some"
+"$TESSERA" config --json | grep -oE '"TESSERA_[A-Z_]+"' | tr -d '"' | sort -u - "$said/some" >"$said/asked"
 awk -F'|' '/^\| `/ { print $2 }' docs/environment.md | grep -oE '[A-Z_]+' | sort -u >"$said/told"
 diff "$said/told" "$said/asked" || { echo "docs/environment.md tells of other variables than are asked for"; exit 1; }
 # shellcheck disable=SC2046

@@ -37,6 +37,7 @@ small="--dim seq=8 --threads 1"
 quick="--min-time 40ms --launches 2 --threads 1"
 
 made version version
+made config config --threads 2
 made doctor doctor
 made help help
 made help-verb help bench
@@ -81,6 +82,12 @@ made plan explain bert-tiny --target null --machine gpu:h100
 made run run bert-tiny --seed 1 --out out $small
 made run run hostile.json --seed 1
 made run run bert-tiny --seed 2 --against out --tolerance 0 $small
+"$TESSERA" run bert-tiny --seed 1 --trace traced.json -q $small >/dev/null
+kept trace traced.json
+"$TESSERA" run bert-tiny --seed 1 --trace-values here.json -q $small >/dev/null
+"$TESSERA" run bert-tiny --seed 2 --trace-values there.json -q $small >/dev/null
+kept values here.json
+made trace-diff trace-diff here.json there.json
 made emit emit bert-tiny -o emitted $small
 made results bench hostile.json -s guess -s naive -s mine.json $quick
 made sweep bench bert-tiny --sweep seq=4,8 --sweep batch=1 $quick

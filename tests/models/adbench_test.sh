@@ -90,6 +90,40 @@ echo 'int nothing;' >none.c
 ${CC:-cc} -fPIC -shared none.c -o none.so
 refused 3 '--against ./none.so: it has no function tessera_values' gmm gmm.txt --against ./none.so
 
+# ADBench's own command line: the same files, whatever the module is called; runs are bounded as it says
+rm -rf out
+$TESSERA adbench gmm gmm.txt --min-time 1ms -o out --threads 1 -q >/dev/null
+$TESSERA adbench runner GMM ./libtool.so gmm.txt run 0.001 3 2 0.5 --threads 1 -q >/dev/null
+for what in F J; do cmp out/gmm_${what}_Tessera.txt run/gmm_${what}_Tessera.txt; done
+[ "$(wc -w <run/gmm_times_Tessera.txt)" = 2 ]
+$TESSERA adbench runner HAND-COMPLICATED - hand-us.txt run 0.001 1 1 0.5 -q >/dev/null && [ -s run/hand-us_J_Tessera.txt ]
+runner() { # CODE MESSAGE ARGUMENTS...
+    code=0 want=$1 text=$2
+    shift 2
+    $TESSERA adbench runner "$@" >out.txt 2>error.txt || code=$?
+    [ $code = $want ] && grep -qF "error: $text" error.txt || { echo "adbench runner $*: exit $code"; cat error.txt; exit 1; }
+}
+runner 2 'adbench runner: NF "0": must be a whole number from 1 to 1000000' GMM - gmm.txt run 0.5 0 10 60
+runner 2 'adbench runner: LIMIT "-1"' GMM - gmm.txt run 0.5 10 10 -- -1
+runner 2 'adbench runner: TIME "x"' GMM - gmm.txt run x 10 10 60
+runner 2 'adbench runner: LIMIT is missing' GMM - gmm.txt run 0.5 10 10
+runner 2 'adbench does not know "mlp"' MLP - gmm.txt run 0.5 10 10 60
+runner 2 'adbench runner: --min-time is said by the arguments' GMM - gmm.txt run 0.5 10 10 60 --min-time 1s
+# differences of a value near 1e9 have few digits left: what a file confirms does not fail by them
+"$python" - <<'END'
+import random
+random.seed(1)
+d, k, n = 2, 2, 60
+rows = lambda count, width, scale: "".join(" ".join(repr(scale * random.random()) for _ in range(width)) + "\n" for _ in range(count))
+open("far.txt", "w").write(f"{d} {k} {n}\n" + rows(k, 1, 1) + rows(k, d, 1) + rows(k, d * (d + 1) // 2, 1) + rows(n, d, 3e3) + "1.0 0\n")
+END
+code=0
+$TESSERA adbench gmm far.txt --min-time 1ms -o out --json >out.json || code=$?
+[ $code = 1 ] || { cat out.json; exit 1; }
+holds 'd["difference"] > 1e-4'
+$TESSERA adbench gmm far.txt --reference out/far_J_Tessera.txt --min-time 1ms --json >out.json
+holds 'd["difference"] > 1e-4 and d["reference"] < 1e-8'
+
 data=${SHARED:-/nowhere}/data/adbench/adbench-data.tar.xz
 [ -f "$data" ] || { echo "values of ADBench left out: no SHARED/data/adbench"; exit 0; }
 tar xf "$data"

@@ -5,6 +5,11 @@
 typedef struct ts_custom { /* kernels that are functions of the process that runs the program */
     void (*call)(const struct ts_custom *c, int kernel, void *const *at, long part, long parts);
 } ts_custom;
+typedef struct ts_moments { /* when each part began and ended each call; a call of trips is one */
+    double (*now)(void);
+    double *at; /* [part][call][2]; as it was where a part has no share of a call */
+    long calls;
+} ts_moments;
 typedef struct ts_run {
     char *arena;
     void *const *leaf, *const *input;
@@ -13,6 +18,7 @@ typedef struct ts_run {
     int *fault;
     void (*wait)(void *team);
     void *team;
-    const ts_custom *custom; /* NULL: there are none */
+    const ts_custom *custom;   /* NULL: there are none */
+    const ts_moments *moments; /* NULL: nobody asks */
 } ts_run;
 #endif

@@ -101,8 +101,6 @@ static void make_call(const ts_run *r, const walker *w, long k)
     const walk_call *c = w->g->call + k;
     const walk_place *p = w->g->place + c->first;
     void *at[w->g->operands];
-    if (c->alone && (c->alone - 1) % w->parts != w->part)
-        return;
     for (int i = 0; i < c->n; i++)
         at[i] = p[i].in == ARENA ? r->arena + p[i].at : (p[i].in == LEAF ? r->leaf : r->input)[p[i].at];
     if (c->loop) {
@@ -120,12 +118,31 @@ static void make_call(const ts_run *r, const walker *w, long k)
         *r->fault = w->number ? w->number : (int)k + 1;
 }
 
+static int is_others(const walk_call *c, const walker *w)
+{
+    return c->alone && (c->alone - 1) % w->parts != w->part;
+}
+
+static void make_timed(const ts_run *r, const walker *w, long k)
+{
+    const ts_moments *m = r->moments;
+    double *at = m->at + 2 * (w->part * m->calls + k);
+    at[0] = m->now();
+    make_call(r, w, k);
+    at[1] = m->now();
+}
+
 static void make_calls(const ts_run *r, const walker *w, long first, long end)
 {
     for (long k = first; k < end; k++) {
         if (w->g->call[k].meets && k > first)
             meet(r, w);
-        make_call(r, w, k);
+        if (is_others(w->g->call + k, w))
+            continue;
+        if (r->moments && !w->number)
+            make_timed(r, w, k);
+        else
+            make_call(r, w, k);
     }
 }
 

@@ -22,6 +22,10 @@ tile four 'm/128@block n/256@block k/64+a@shared*3+b@shared*3 k/16@unroll m/16@w
 for unit in one four; do
     "$TESSERA" explain halves.json --target cuda --machine gpu:h100 -s ./$unit.json --json >$unit.plan || wrong "explain fails"
 done
+expect 0 'target cuda  h100' explain halves.json --machine gpu:h100 # a card says which target is meant
+expect 0 'target opencl  h100' explain halves.json --machine gpu:h100 --target opencl
+expect 0 'target c  avx2' explain whole.json --machine 'core:4 isa:avx2'
+expect 3 'machine: one of package' explain whole.json --machine tpu:4
 checked=$((checked + 1))
 "${PYTHON:-python3}" - <<'PY' || wrong "times do not tell units apart"
 import json, sys

@@ -1,0 +1,57 @@
+/* show.c - what people see of a plan on its way: behind its passes, and kernel by kernel. */
+#include "backends/driver.h"
+#include "schedule/nest/nest.h"
+#include "tessera.h"
+
+static bool show(const backend *by, const plan *p, const kernel *k, const char *as, const build_options *w, text *t,
+                 err *e)
+{
+    bool ok = true;
+    if (k->moves)
+        return text_line(t, "a transfer between devices"), true;
+    if (!by->show)
+        return err_set(e, TS_UNSUPPORTED, "target %s makes nothing of kernels that could be shown", by->name);
+    if (!k->scan || k->scan->inside)
+        return by->show(p, k, as, w, t, e);
+    for (int i = 0; ok && i < k->scan->plan->n_kernel; i++)
+        ok = show(by, k->scan->plan, &k->scan->plan->kernel[i], as, w, t, e);
+    return ok;
+}
+
+char *ts_plan_kernel(ts_plan *p, int number, const char *as, ts_error *e)
+{
+    text t = {0};
+    if (!driver_stands(p, e) || !err_given(as, "the stage", e))
+        return NULL;
+    if (number < 0 || number >= p->plan->n_kernel)
+        return err_set(e, TS_USAGE, "kernel %d: the plan has 0 to %d", number, p->plan->n_kernel - 1), NULL;
+    const kernel *k = &p->plan->kernel[number];
+    const site *at = p->plan->n_site && !k->moves ? &p->plan->site[k->site] : NULL;
+    const bool ok = at ? show(sites_backend(at), at->part, &at->part->kernel[k->within], as, &p->asked, &t, e)
+                       : show(p->target, p->plan, k, as, &p->asked, &t, e);
+    if (ok)
+        return text_take(&t);
+    text_free(&t);
+    return NULL;
+}
+
+/* Nodes as ts_print has them; then kernels, where there are some, with the loops that they have by then. */
+void show_pass(void *user, const plan *p, int pass)
+{
+    const ts_options *o = user;
+    text t = {0};
+    char *nodes = ts_print(p->n_root, p->root);
+    text_add(&t, "%s", nodes);
+    ts_free(nodes);
+    for (int i = 0; i < p->n_kernel; i++) {
+        const kernel *k = &p->kernel[i];
+        text_add(&t, "%sk%d %s %s:", i ? "" : "\n", i, k->op, k->label);
+        for (int s = 0; s < k->n_stage; s++)
+            text_add(&t, " %s%%%d", k->stage[s].node->op->name, k->stage[s].node->id);
+        if (pass >= PASS_LOOPS && !k->moves)
+            text_add(&t, "\n    "), nest_print(&t, k, true);
+        text_add(&t, "\n");
+    }
+    o->passed(o->passed_user, p->passes[pass].name, text_str(&t));
+    text_free(&t);
+}
