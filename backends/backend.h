@@ -116,6 +116,8 @@ typedef struct backend {
     /* Asks the assembler of the plan's machine what it makes of each kernel (kernel.made), and adds to the facts which
      * one it is, as "assembler" (docs/plan.md). NULL: it has none. */
     bool (*assemble)(plan *p, const build_options *w, text *facts, err *e);
+    /* Adds a kernel of a plan as ts_plan_kernel says. NULL: it makes nothing of kernels. */
+    bool (*show)(const plan *p, const kernel *k, const char *stage, const build_options *w, text *out, err *e);
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);

@@ -585,6 +585,24 @@ char *ts_plan_nests(ts_plan *p, int number, int most, uint64_t seed, ts_error *e
     return text_take(&t);
 }
 
+char *ts_plan_kernel(ts_plan *p, int number, const char *what, ts_error *e)
+{
+    text t = {0};
+    if (!driver_stands(p, e) || !err_given(what, "a stage", e))
+        return NULL;
+    if (number < 0 || number >= p->plan->n_kernel)
+        return err_set(e, TS_USAGE, "kernel %d: the plan has %d kernels", number, p->plan->n_kernel), NULL;
+    const kernel *k = &p->plan->kernel[number];
+    const plan *own = sites_plan(p->plan, k);
+    k = own == p->plan ? k : &own->kernel[k->within];
+    if (p->by->show && p->by->show(own, k, what, &p->asked, &t, e))
+        return text_take(&t);
+    text_free(&t);
+    return p->by->show
+               ? NULL
+               : (err_set(e, TS_UNSUPPORTED, "kernel %d: %s shows no text of kernels", number, p->by->name), NULL);
+}
+
 char *ts_schema_text(const char *name, const ts_options *o, ts_error *e)
 {
     return err_given(name, "the name of a schema", e)

@@ -540,6 +540,8 @@ TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
 /* At most `most` loops that a kernel could have, as an array of objects with "loops", as a rule takes them, and
  * "predicted_ns" by the machine's rates and its "bound"; the quickest first, or, seed not being 0, drawn at random. */
 TS_API char *ts_plan_nests(ts_plan *p, int kernel, int most, uint64_t seed, ts_error *e);
+/* A kernel on its way to the machine: "text", in the target's language. */
+TS_API char *ts_plan_kernel(ts_plan *p, int kernel, const char *stage, ts_error *e);
 TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
 /* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
  * inputs hold, or with zeros. The folder appears whole or not at all. */

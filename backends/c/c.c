@@ -307,6 +307,7 @@ const backend backend_c = {
     .present = &present,
     .takes = takes,
     .build = build,
+    .show = c_show,
     .run = run,
     .kernels = &kernels,
     .at = at,

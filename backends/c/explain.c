@@ -4,6 +4,8 @@
 #include "backends/c/dialect.h"
 #include "backends/codegen/codegen.h"
 
+#include <string.h>
+
 /* Cycles of one core, were the work spread evenly. Loads come from the first cache, a vector each. */
 static void put_cycles(text *t, const plan *p, const op_counts *c)
 {
@@ -33,4 +35,17 @@ void c_explain(const plan *p, const kernel *k, text *out)
     json_add(out, "lanes:%d", p->on->lanes[k->stage[k->main].node->type.dtype]);
     put_cycles(out, p, &c);
     text_add(out, "}");
+}
+
+bool c_show(const plan *p, const kernel *k, const char *what, const build_options *w, text *out, err *e)
+{
+    (void)w;
+    kernel_text one;
+    if (strcmp(what, "text") != 0)
+        return err_set(e, TS_USAGE, "\"%.40s\": \"text\" expected", what);
+    if (!kernel_write(&c_dialect, p, k, &one, e))
+        return false;
+    text_add(out, "%s%s", one.header ? one.header : "", one.text + one.begins);
+    kernel_text_free(&one);
+    return true;
 }
