@@ -61,7 +61,8 @@ static void add_attributes(text *t, const node *n)
 static void add_node(writer *w, int i)
 {
     const node *n = w->all[i];
-    json_add(&w->t, "{id:%d,op:%s,label:%s,dtype:%s", i, n->op->name, n->label, ts_dtype_name(n->type.dtype));
+    json_add(&w->t, "{id:%d,graph_node:%d,op:%s,label:%s,dtype:%s", i, n->id, n->op->name, n->label,
+             ts_dtype_name(n->type.dtype));
     json_add_wholes(&w->t, "shape", n->type.rank, n->type.dim);
     json_add(&w->t, "in:[");
     for (int k = 0; k < n->n_in; k++)

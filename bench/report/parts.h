@@ -24,6 +24,7 @@ typedef struct part_words { /* of a section: its anchor, what the list of sectio
     const char *id, *nav, *question;
 } part_words;
 void page_open(text *t, const char *what, const char *title); /* a page to within its style sheet */
+void page_open_with(text *t, const char *what, const char *title, const char *policy); /* what else it may do, as CSP */
 /* Section i, from 0: its link goes to nav; its text, or what it lacks, to parts. Frees one. */
 void page_part(text *nav, text *parts, int i, const part_words *w, const char *lacking, text *one);
 /* The section of that anchor, or a part, within another page; returns what it lacks, or NULL. */

@@ -22,14 +22,19 @@ static const struct {
     {{"all-kernels", NULL, NULL}, fill_all_kernels},
 };
 
-void page_open(text *t, const char *what, const char *title)
+void page_open_with(text *t, const char *what, const char *title, const char *policy)
 {
     html_add(t,
              "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=\"Content-Security-Policy\" "
-             "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=viewport "
+             "content=\"default-src 'none'; style-src 'unsafe-inline'%-s\">\n<meta name=viewport "
              "content='width=device-width'>\n<title>%s: %s</title>\n<style>",
-             what, title);
+             policy, what, title);
     text_add(t, "%s\n", page_file("style.css"));
+}
+
+void page_open(text *t, const char *what, const char *title)
+{
+    page_open_with(t, what, title, "");
 }
 
 void page_part(text *nav, text *parts, int i, const part_words *w, const char *lacking, text *one)

@@ -26,6 +26,8 @@ bool report_sweep(const char *sweep_json, char **html, ts_error *e);
 bool report_suite(const char *suite_json, char **html, ts_error *e);
 bool report_suite_markdown(const char *suite_json, char **table, ts_error *e);
 struct cJSON *report_suite_rows(const struct cJSON *suite);
+/* The page of a model and its plans, from the data that cli/draw/explore.h writes. */
+char *report_explore_text(const char *name, const char *data_json);
 bool report_is(const char *json, const char *format); /* FORMAT_SWEEP, FORMAT_SUITE */
 
 /* The short forms of the same results: Markdown to paste (verdict, table, environment), and one CSV row per

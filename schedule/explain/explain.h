@@ -29,6 +29,7 @@ double sites_sum(const plan *p, double (*of)(const plan *part));      /* over th
 /* work.c: "work" of kernel i: operation, name and arithmetic of the node of the model that it computes or takes part
  * in, and the way; nothing where the kernel itself says as much. */
 void work_explain(text *t, const plan *p, int i);
+const node *work_node(const plan *p, int i); /* that node */
 
 typedef struct saving { /* what a rule amounts to */
     int values;

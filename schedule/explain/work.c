@@ -50,13 +50,21 @@ static const group *recipe_of(const graph *g, const node *n)
     return most;
 }
 
+const node *work_node(const plan *p, int i)
+{
+    const kernel *k = &p->kernel[i];
+    const detour *s = detour_of(p, k);
+    const group *q = k->apart ? recipe_of(p->g, k->whole) : NULL;
+    return s ? s->stands_for : q ? q->result : k->whole;
+}
+
 void work_explain(text *t, const plan *p, int i)
 {
     const kernel *k = &p->kernel[i];
     const detour *s = detour_of(p, k);
     const group *q = k->apart ? recipe_of(p->g, k->whole) : NULL;
     const bool split = k->merges || (i + 1 < p->n_kernel && p->kernel[i + 1].merges);
-    const node *n = s ? s->stands_for : q ? q->result : k->whole;
+    const node *n = work_node(p, i);
     const char *weight = q ? "" : weight_of(n);
     const char *way = s ? s->way : q ? "separate kernels" : split ? "split sums" : NULL;
     if (!way && !*weight)

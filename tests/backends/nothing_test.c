@@ -192,6 +192,7 @@ static void test_plans(void)
     says("ts_plan_json", ts_plan_json(NULL, &e));
     says("ts_plan_kernel", ts_plan_kernel(NULL, 0, "text", &e));
     says("ts_plan_nests", ts_plan_nests(NULL, 0, 1, 0, &e));
+    says("ts_plan_kernel", ts_plan_kernel(NULL, 0, "text", &e));
     says("ts_plan_emit", ts_plan_emit(NULL, "/nowhere", NULL, &e));
     says("ts_plan_value", ts_plan_value(NULL, 0, &a, &e));
     says("ts_plan_view", ts_plan_view(NULL, 0, &a, &e));

@@ -9,6 +9,7 @@ BASE = {  # verb: arguments of a command that is right
     "run": "m.json --seed 1 --threads 1",
     "show": "m.json --dim rows=2",
     "explain": "m.json --dim rows=2",
+    "explore": "m.json --dim rows=2",
     "emit": "m.json --dim rows=2 --out made",
     "import": "m.json --out made",
     "export": "m.json --out made.onnx",
