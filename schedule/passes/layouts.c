@@ -104,7 +104,7 @@ void layouts_note(plan *p, kernel *k, const rule *r, int own)
 }
 
 /* Without axes that the operation has, and of which there is one element here */
-static const char *without(plan *p, const kernel *k, const stage *s, const char *said)
+static text without(const kernel *k, const stage *s, const char *said)
 {
     text t = {0};
     for (const char *at = said + strspn(said, " "); *at; at += strspn(at, " ")) {
@@ -113,12 +113,10 @@ static const char *without(plan *p, const kernel *k, const stage *s, const char 
             text_add(&t, t.length ? " " : ""), text_bytes(&t, at, n);
         at += n;
     }
-    const char *left = arena_string(&p->mem, text_str(&t));
-    text_free(&t);
-    return left;
+    return t;
 }
 
-bool layouts_read(plan *p, const kernel *k, const stage *s, int load, const char *said, layout *y, err *e)
+bool layouts_read(const kernel *k, const stage *s, int load, const char *said, layout *y, err *e)
 {
     const type *t = &stage_value(s, load)->type;
     const char *letter[MAX_RANK];
@@ -127,9 +125,11 @@ bool layouts_read(plan *p, const kernel *k, const stage *s, int load, const char
     layouts_walked(s, load, axis);
     for (int d = 0; d < t->rank; d++)
         letter[d] = axis[d] < 0 ? "" : s->letter[axis[d]], tile[d] = axis[d] < 0 ? 0 : s->tile[axis[d]];
+    text some = without(k, s, said);
     err short_of_some = {0}; /* refusals are about what was said */
-    return layout_parse(y, t, letter, tile, without(p, k, s, said), &short_of_some) ||
-           (layout_parse(y, t, letter, tile, said, e) && err_set(e, TS_BAD_INPUT, "%s", short_of_some.text));
+    const bool good = layout_parse(y, t, letter, tile, text_str(&some), &short_of_some);
+    text_free(&some);
+    return good || (layout_parse(y, t, letter, tile, said, e) && err_set(e, TS_BAD_INPUT, "%s", short_of_some.text));
 }
 
 /* ---- kernels between two layouts ---- */
@@ -311,7 +311,7 @@ static bool follow(following *f, int at, const rule *r, int own, err *e)
             continue;
         if (strstr(r->layout[i].text, "/tile"))
             choose_tiles(p, k);
-        if (!layouts_read(p, k, s, load, r->layout[i].text, &y, e))
+        if (!layouts_read(k, s, load, r->layout[i].text, &y, e))
             return passed_over(p, k, s, load, &r->layout[i], e) ||
                    err_in(e, "%s: rule \"%s\" on %s %s, operand %s", r->place, r->name, k->op, k->label,
                           r->layout[i].operand);

@@ -12,7 +12,7 @@ bool layouts_follow(plan *p, err *e);
 bool layouts_walked(const stage *s, int load, int *axis);
 /* What a rule says of a stage's operand; own: the stage that operands without one are of. NULL: nothing */
 const char *layouts_said(const rule *r, const kernel *k, const stage *s, int load, int own);
-bool layouts_read(plan *p, const kernel *k, const stage *s, int load, const char *said, layout *y, err *e);
+bool layouts_read(const kernel *k, const stage *s, int load, const char *said, layout *y, err *e);
 /* Notes those of a rule that cannot be followed. */
 void layouts_note(plan *p, kernel *k, const rule *r, int own);
 #endif

@@ -61,7 +61,7 @@ static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err 
         const bool plain = s->value->kind != X_ROUTINE && layouts_walked(s, i, axis),
                    matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || stage_given(s) >= 0);
         if (wanted && s->value->kind != X_ROUTINE) {
-            if (!layouts_read(p, k, s, i, wanted, &y, e))
+            if (!layouts_read(k, s, i, wanted, &y, e))
                 return err_in(e, "%s: rule \"%s\" on %s %s, operand %s%s%s", r->place, r->name, k->op, k->label,
                               k->n_stage > 1 ? s->name : "", k->n_stage > 1 ? "." : "", operand_called(i).s);
         } else if (matrix && plain && stage_fold(s) && k->n_stage == 1 && !p->reference) {

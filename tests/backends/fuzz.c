@@ -186,7 +186,7 @@ static void try_once(const fuzz_of *of, const char *path, uint64_t seed)
     arena mem = {0};
     t.on = of->settle(&t.d, &mem, &t.o);
     if (CHECK(t.on) && make_graphs(&t)) {
-        const bool strict = roll(&t.d, 4) == 0, laid = roll(&t.d, 2) == 0;
+        const bool strict = roll(&t.d, 4) == 0, laid = roll(&t.d, 4) == 0;
         bool ok = make_schema(&t, strict, laid) && plans(&t, strict || laid);
         if (!ok && (strict || laid))
             ok = make_schema(&t, false, false) && plans(&t, false);
