@@ -85,7 +85,7 @@ static cJSON *findings(const cJSON *plan)
 {
     cJSON *root = reply_make("lint/1"), *notes = js_array(root, "notes"), *warnings = js_array(root, "warnings");
     const cJSON *kernel, *note;
-    int all = 0, reached = 0, guessed = 0;
+    int all = 0, reached = 0, guessed = 0, converting = 0;
     cJSON_ArrayForEach(note, js_get(plan, "notes"))
     {
         cJSON_AddItemToArray(notes, cJSON_Duplicate(note, true));
@@ -93,7 +93,7 @@ static cJSON *findings(const cJSON *plan)
     }
     cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
     {
-        all++;
+        all++, converting += strcmp(js_get_text(kernel, "op"), "convert") == 0;
         const bool by_stage = has_ruled_stage(kernel) ||
                               js_get(kernel, "apart"); /* or does no more than a rule lets it */
         if (strcmp(js_get_text(kernel, "rule"), "guess") == 0 && !by_stage)
@@ -114,7 +114,7 @@ static cJSON *findings(const cJSON *plan)
             text_free(&line);
         }
     }
-    js_put(root, "kernels:%d,reached:%d,guessed:%d", all, reached, guessed);
+    js_put(root, "kernels:%d,reached:%d,guessed:%d,converting:%d", all, reached, guessed, converting);
     js_put(js_object(root, "memory"), "arena_bytes:%g,weights_bytes:%g", js_get_number(plan, "memory/arena_bytes", NAN),
            js_get_number(plan, "memory/weights_bytes", NAN));
     return root;
@@ -136,7 +136,8 @@ static void warn(const args *a, const cJSON *w)
 /* Warnings go to standard error; the last line to standard output, for those who read no other. */
 static const char lint_form[] =
     "{reached} of {kernels} kernels follow its rules[guessed>0?, {guessed} fit[guessed=1?s] a rule whose loops are "
-    "refused and follow[guessed=1?s] the guess], {warnings#} warning[warnings#=1?|s]; memory: {memory/weights_bytes} "
+    "refused and follow[guessed=1?s] the guess][converting>0?, {converting} cop[converting=1?ies|y] values to other "
+    "layouts], {warnings#} warning[warnings#=1?|s]; memory: {memory/weights_bytes} "
     "of weights, {memory/arena_bytes} of values\n";
 
 static bool lint_plan(void *user, ts_plan *plan, ts_error *e)

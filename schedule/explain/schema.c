@@ -55,7 +55,7 @@ static int find_families(const plan *p, family *all)
     for (int i = 0; i < p->n_kernel; i++) {
         text loops = {0};
         int f = 0;
-        if (p->kernel[i].merges)
+        if (p->kernel[i].merges || p->kernel[i].converts)
             continue;
         nest_print(&loops, &p->kernel[i], false);
         while (f < n && !(same_dims(all[f].first, &p->kernel[i]) && !strcmp(all[f].loops, text_str(&loops))))

@@ -309,7 +309,7 @@ void plan_nests(const plan *p, const kernel *k, int most, uint64_t seed, text *o
 {
     space_of o;
     text_add(out, "[");
-    const bool open = stage_nested(k->stage) && !k->scan && !k->moves && !k->merges && !p->on->group &&
+    const bool open = stage_nested(k->stage) && !k->scan && !k->moves && !k->merges && !k->converts && !p->on->group &&
                       nest_split(&k->stage[k->main]) < 0;
     space_open(&o, p, k);
     if (open && o.n_column)

@@ -245,14 +245,21 @@ static bool find_bytes(plan *p, err *e)
     return true;
 }
 
+static int by_making(const void *a, const void *b)
+{
+    const buffer *x = *(buffer *const *)a, *y = *(buffer *const *)b;
+    return x->first != y->first ? x->first - y->first : x->index - y->index;
+}
+
 /* Values that lie over each other are one, from the first one's making to the last one's end, as large as the first. */
-static int64_t place_all(plan *p, buffer **all, int n) /* all: by id, so operands first */
+static int64_t place_all(plan *p, buffer **all, int n)
 {
     buffer **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);
     const size_t most = (size_t)p->g->n + (size_t)p->n_kernel + 1;
     buffer **head = arena_array(&p->mem, most, sizeof *head); /* by node id: the first of those over it */
     int *last = arena_array(&p->mem, most, sizeof *last), m = 0;
     int64_t size = 0;
+    qsort(all, (size_t)n, sizeof *all, by_making); /* what others lie over first */
     for (int i = 0; i < n; i++) {
         const int id = all[i]->index;
         head[id] = all[i]->over ? head[all[i]->over->id] : all[i];

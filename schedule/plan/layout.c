@@ -1,6 +1,7 @@
 /* layout.c - digits: offsets as forms, packing, text. */
 #include "schedule/plan/layout.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,71 @@ static bool read_step(const char **at, int64_t by_name, int64_t *out) /* from th
     return *at = end, good;
 }
 
+/* ---- dimensions without a letter: d0, d1, ... ---- */
+typedef struct dimension_name {
+    char s[8];
+} dimension_name;
+
+static dimension_name number_of(int d)
+{
+    dimension_name n;
+    snprintf(n.s, sizeof n.s, "d%d", d);
+    return n;
+}
+
+static int numbered(const char *name, size_t n, int rank) /* -1: it is none */
+{
+    int d = 0;
+    while (d < rank && !word_is(number_of(d).s, name, n))
+        d++;
+    return d < rank ? d : -1;
+}
+
+static bool no_dimension(const type *t, const char *const *letter, const char *source, const char *at, size_t n, err *e)
+{
+    text all = {0};
+    for (int d = 0; d < t->rank; d++)
+        if (t->dim[d] != 1)
+            text_add(&all, "%s%s", all.length ? " " : "", *letter[d] ? letter[d] : number_of(d).s);
+    err_set(e, TS_BAD_INPUT, "layout \"%s\": the tensor has no dimension %.*s", source, (int)n, at);
+    err_hint(e, "its dimensions are: %s", text_str(&all));
+    text_free(&all);
+    return false;
+}
+
+/* Steps of a letter from dimension d on: of several that have it, as of one that was made of them (letter NULL: of d
+ * alone). One block is as one clipped trip of a loop; a step beyond the last of them is of whole ones. */
+static bool put_steps(layout *y, const type *t, const char *const *letter, int d, int64_t step, int64_t *left)
+{
+    for (int at = d; at < (letter ? t->rank : d + 1); at++) {
+        int64_t inner = 1;
+        for (int i = at + 1; letter && i < t->rank; i++)
+            inner *= strcmp(letter[i], letter[d]) != 0 ? 1 : t->dim[i];
+        if (letter && strcmp(letter[at], letter[d]) != 0)
+            continue;
+        int64_t own = step > inner ? step / inner : 1;
+        if (own >= left[at] && own > 1)
+            own = left[at] > 0 ? left[at] : 1;
+        if ((step >= inner || left[at] > 1) && !layout_digit(y, at, own, left[at]))
+            return false;
+        left[at] = own;
+        if (step >= inner)
+            break;
+    }
+    return true;
+}
+
+static bool is_whole(const type *t, const char *const *letter, int d, int64_t step) /* of what is inside of it */
+{
+    int64_t inner = 1;
+    for (int i = t->rank - 1; i > d; i--) {
+        inner *= strcmp(letter[i], letter[d]) != 0 ? 1 : t->dim[i];
+        if (step > inner && step % inner)
+            return false;
+    }
+    return true;
+}
+
 bool layout_parse(layout *y, const type *t, const char *const *letter, const int64_t *tile, const char *source, err *e)
 {
     int64_t left[MAX_RANK];
@@ -112,26 +178,30 @@ bool layout_parse(layout *y, const type *t, const char *const *letter, const int
     memcpy(left, t->dim, sizeof left);
     for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
         const size_t n = strcspn(at, "/ ");
-        int d = 0;
+        const char *name = at;
+        int d = n ? 0 : t->rank;
         while (d < t->rank && !word_is(letter[d], at, n))
             d++;
-        if (d == t->rank)
-            return err_set(e, TS_BAD_INPUT, "layout \"%s\": the tensor has no dimension %.*s", source, (int)n, at);
+        const bool named = d < t->rank;
+        if (!named && (d = numbered(at, n, t->rank)) < 0)
+            return no_dimension(t, letter, source, at, n, e);
         int64_t step = 1;
         at += n;
         if (*at == '/' && !read_step(&at, tile ? tile[d] : 0, &step))
-            return err_set(e, TS_BAD_INPUT, "layout \"%s\": a step >= 1 expected after %s/", source, letter[d]);
-        /* One block, as one clipped trip of a loop */
-        if (step >= left[d] && step > 1)
-            step = left[d] > 0 ? left[d] : 1;
-        if (!layout_digit(y, d, step, left[d]))
+            return err_set(e, TS_BAD_INPUT, "layout \"%s\": a step >= 1 expected after %.*s/", source, (int)n, name);
+        if (named && step > 1 && !is_whole(t, letter, d, step))
+            return err_set(e, TS_BAD_INPUT,
+                           "layout \"%s\": %.*s is of several dimensions, whose steps are less than "
+                           "the last or a multiple of it",
+                           source, (int)n, name);
+        if (!put_steps(y, t, named ? letter : NULL, d, step, left))
             return err_set(e, TS_BAD_INPUT, "layout \"%s\": %d digits or more, at most %d expected", source,
                            MAX_DIGIT + 1, MAX_DIGIT);
-        left[d] = step;
     }
     for (int d = 0; d < t->rank; d++)
         if (left[d] > 1)
-            return err_set(e, TS_BAD_INPUT, "layout \"%s\": %s never reaches step 1", source, letter[d]);
+            return err_set(e, TS_BAD_INPUT, "layout \"%s\": %s never reaches step 1", source,
+                           *letter[d] ? letter[d] : number_of(d).s);
     return layout_seal(y, t);
 }
 

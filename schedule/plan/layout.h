@@ -25,7 +25,8 @@ bool layout_same(const layout *a, const layout *b);
  * merges neighbours of one dimension; false when a dimension of more than one element never reaches step 1. */
 bool layout_digit(layout *y, int dim, int64_t step, int64_t span);
 bool layout_seal(layout *y, const type *t);
-/* "n/48 k n", dimensions by the letters given; layout_print writes what layout_parse reads. tile: by dimension, what
+/* "n/48 k n", dimensions by the letters given, or by their number, d0, d1, ...; several of one letter are walked as
+ * one, from outside in, and "" is none; layout_print writes what layout_parse reads. tile: by dimension, what
  * "n/tile" stands for, 0 for nothing; NULL: for nothing anywhere. */
 bool layout_parse(layout *y, const type *t, const char *const *letter, const int64_t *tile, const char *source, err *e);
 void layout_print(text *t, const layout *y, const char *const *letter);

@@ -181,6 +181,7 @@ typedef struct kernel {
     const char *notes;     /* lines: refused candidates, clipped steps, misfits; "" when there are none */
     double flops, bytes;   /* derived from the definitions, without what is not walked; compulsory traffic */
     assembled made;        /* what was asked for after planning (ts_plan_assemble): no pass reads it */
+    bool converts;         /* it copies a value from one layout to another, as rules say (layouts.c) */
     bool merges;           /* it adds up what the kernel before it summed in parts (split.c) */
     int site;              /* of the plan's, if it has any; of a transfer: where the value goes */
     int within;            /* which kernel it is of that site's part */

@@ -46,7 +46,7 @@ static void reset(kernel *k)
 }
 
 /* What the guess's register tile has of each axis, on this machine: what rules call "tile". */
-static void find_tiles(plan *p, kernel *k)
+void choose_tiles(plan *p, kernel *k)
 {
     err e = {0};
     reset(k);
@@ -236,7 +236,7 @@ bool choose_loops(plan *p, kernel *k, const rule **used, err *e)
         return try_loops(p, k, "guess", e) || err_in(e, "kernel %d (%s)", (int)(k - p->kernel), k->op);
     }
     if (is_ruled(p, k))
-        find_tiles(p, k);
+        choose_tiles(p, k);
     if (!choose_kernel(p, k, at, e))
         return false;
     for (int i = 0; i < k->n_stage && k->n_stage > 1; i++)

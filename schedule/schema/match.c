@@ -80,8 +80,8 @@ static bool names_any(const rule *r, const kernel *k)
 /* ---- what fits ---- */
 static bool fits_kernel(const rule *r, const kernel *k)
 {
-    return !k->moves && !r->stage && has_op(r, k->op) && (!r->glob || names_kernel(r, k) || names_any(r, k)) &&
-           fits_values(r, &k->stage[k->main]);
+    return !k->moves && !k->converts && !r->stage && has_op(r, k->op) &&
+           (!r->glob || names_kernel(r, k) || names_any(r, k)) && fits_values(r, &k->stage[k->main]);
 }
 
 bool schema_fits(const rule *r, const kernel *k)
@@ -197,7 +197,7 @@ bool schema_parts(const schema *s, const char *name, const node *result)
 int schema_misses(const rule *r, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
-    if (k->moves)
+    if (k->moves || k->converts)
         return -1;
     int n = (r->glob && !names_kernel(r, k) && !names_any(r, k)) + !fits_dtype(r, s->node);
     for (int i = 0; i < r->n_dim; i++)

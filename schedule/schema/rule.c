@@ -163,12 +163,10 @@ static bool read_layout(const json *v, rule *r, err *e)
         if (!json_want(i, JSON_TEXT, e))
             return false;
         const char *dot = strchr(i->key, '.'), *letter = dot ? dot + 1 : i->key;
-        if (!strcmp(letter, "y"))
-            return json_refuse(e, i, TS_UNSUPPORTED, "layouts of results are not available; operands a, b, ... are");
-        const int load = operand_number(letter, strlen(letter));
+        const int load = strcmp(letter, "y") != 0 ? operand_number(letter, strlen(letter)) : MAX_LOADS;
         if (load < 0)
-            return json_refuse(e, i, TS_BAD_INPUT, "no operand \"%s\"; they are a, b, ... or, of a stage, matmul2.b",
-                               i->key);
+            return json_refuse(e, i, TS_BAD_INPUT,
+                               "no operand \"%s\"; they are a, b, ..., the result y or, of a stage, matmul2.b", i->key);
         if (r->n_layout == MAX_STAGING)
             return json_refuse(e, i, TS_BAD_INPUT, "layout %d, at most %d expected", MAX_STAGING + 1, MAX_STAGING);
         r->layout[r->n_layout++] = (rule_layout){i->key, dot ? (size_t)(dot - i->key) : 0, load, i->text};

@@ -15,7 +15,7 @@ typedef struct dim_test { /* "n": ">=768", "64..512", "%48==0", "128" */
 typedef struct rule_layout {
     const char *operand; /* "a", "b", ... as in loops; "matmul2.b" of a stage */
     size_t stage;        /* bytes of that stage's name; 0: it names none */
-    int load;            /* which of the stage's loads it is */
+    int load;            /* which of the stage's loads it is; MAX_LOADS: its result */
     const char *text;    /* "n/48 k n" */
 } rule_layout;
 typedef struct rule {
@@ -95,6 +95,7 @@ void schema_unused(const schema *s, const plan *p, const bool *used, text *out);
 
 /* choose.c: the loops of one kernel, by rules or guessed. Every candidate that was refused leaves its reason in the
  * kernel's notes, so that explain can tell all of them. */
+void choose_tiles(plan *p, kernel *k); /* stage.tile, by the guess; loops are to be chosen after that */
 /* used: 1 + MAX_STAGES of them: the rule that decides the kernel, then those that decide its stages; NULL: none. */
 bool choose_loops(plan *p, kernel *k, const rule **used, err *e);
 #endif

@@ -118,22 +118,26 @@ void random_loops(dice *d, const plan *p, const kernel *k, text *out)
     chain_spoil(d, out);
 }
 
-void random_layout(dice *d, const stage *s, const expr *load, text *out)
+void random_layout(dice *d, const stage *s, int load, text *out)
 {
+    const expr *const *sub = stage_places(s, load);
+    const type *t = &stage_value(s, load)->type;
     chain c[MAX_RANK];
-    int axis[MAX_RANK], left = 0;
-    for (int i = 0; i < load->n; i++) {
-        if (load->arg[i]->kind != X_AXIS)
-            return;
-        axis[i] = load->arg[i]->axis;
-        chain_split(d, &c[i], load->from->type.dim[i]);
-        left += c[i].n;
-    }
+    int left = 0;
+    for (int i = 0; i < t->rank; i++)
+        chain_split(d, &c[i], t->dim[i]), left += c[i].n;
     while (left > 0) {
-        const int i = (int)roll(d, load->n);
+        const int i = (int)roll(d, t->rank);
         if (c[i].used == c[i].n)
             continue;
-        chain_put(s, axis[i], c[i].step[c[i].used++], "", out);
+        const int64_t step = c[i].step[c[i].used++];
         left--;
+        if (sub[i]->kind == X_AXIS) {
+            chain_put(s, sub[i]->axis, step, "", out);
+            continue;
+        }
+        text_add(out, "%sd%d", out->length ? " " : "", i);
+        if (step > 1)
+            text_add(out, "/%lld", (long long)step);
     }
 }

@@ -7,5 +7,6 @@
 
 void random_loops(dice *d, const plan *p, const kernel *k, text *out);       /* for a processor's cores and vectors */
 void random_group_loops(dice *d, const plan *p, const kernel *k, text *out); /* for groups of lanes */
-void random_layout(dice *d, const stage *s, const expr *load, text *out);    /* of an operand; empty when it has none */
+/* Of what a load reads; MAX_LOADS: of the result. Empty where it has no dimension. */
+void random_layout(dice *d, const stage *s, int load, text *out);
 #endif

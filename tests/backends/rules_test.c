@@ -10,6 +10,18 @@
 static const struct corner {
     const char *row, *rules;
 } corners[] = {
+    /* an input and a result that lie otherwise, a batch merged with rows, and a value that lies in two ways */
+    {"a f32[3,14,32]; b f32[32,48]; y matmul a b",
+     "{\"layout\":{\"a\":\"k/16 m/28 k m\",\"b\":\"n/5 k n\",\"y\":\"m/5 n/7 m n\"}}"},
+    {"a f32[24,36]; v! f32[36,36]; p matmul a v; e negative p; w! f32[36,20]; q matmul p w; y matmul e v",
+     "{\"match\":{\"op\":[\"matmul\"]},\"layout\":{\"a\":\"k/5 m/4 k m\",\"y\":\"n/3 m n\"}}"},
+    /* a copy that lies over what it copies: one row in another order of dimensions */
+    {"a f32[1,32]; b f32[32,48]; y matmul a b", "{\"match\":{\"op\":\"matmul\"},\"layout\":{\"y\":\"d1 d0\"}}"},
+    {"x f32[64,32]; m max axes=[1] keepdims=1 x; y subtract x m",
+     "{\"layout\":{\"max.a\":\"d1/7 d0 d1\",\"subtract.a\":\"d1/16 d0/3 d1 d0\",\"subtract.y\":\"d1 d0\"}}"},
+    {"x f32[2,3,9,11]; w! f32[8,3,3,3]; c conv2d strides=[1,1] pads=[1,1,1,1] x w; r relu c; y max_pool kernel=[2,2] "
+     "strides=[2,2] pads=[0,0,0,0] r",
+     "{\"match\":{\"op\":[\"conv2d\"]},\"layout\":{\"a\":\"n d1/2 d2/4 d3 d2 d1\",\"y\":\"oh/3 n oc/3 ow oc oh\"}}"},
     /* a padded operand is copied at a folded loop with nothing but the tile within */
     {"x f32[3,4,33,3]; y max_pool kernel=[2,2] strides=[2,2] pads=[1,0,0,0] x",
      "{\"loops\":[\"kw kh+a c@unroll oh@vector\",\"guess\"]}"},

@@ -54,7 +54,8 @@ static void test_text(void)
     reads(3, cube, "i j k", "i j k");
     refuses(2, matrix, "i", "layout \"i\": j never reaches step 1");
     refuses(2, matrix, "j i/8", "layout \"j i/8\": i never reaches step 1");
-    refuses(2, matrix, "i q j", "layout \"i q j\": the tensor has no dimension q");
+    refuses(2, matrix, "i q j", "layout \"i q j\": the tensor has no dimension q\n  hint: its dimensions are: i j");
+    refuses(2, matrix, "/4 i j", "layout \"/4 i j\": the tensor has no dimension \n  hint: its dimensions are: i j");
     refuses(2, matrix, "i/0 j i", "layout \"i/0 j i\": a step >= 1 expected after i/");
     refuses(2, matrix, "i/x j", "layout \"i/x j\": a step >= 1 expected after i/");
     refuses(2, matrix, "i/32 j/32 i/31 j/31 i/30 j/30 i/29 j/29 i/28 j/28 i/27 j/27 i/26 j/26 i/25 j/25 i j",
