@@ -21,6 +21,10 @@ for program in shared static; do
     got=$(LD_LIBRARY_PATH=$lib "$to/$program") || { echo "the $program example failed"; exit 1; }
     [ "$got" = "$expected" ] || { printf '%s example printed\n%s\nwanted\n%s\n' "$program" "$got" "$expected"; exit 1; }
 done
+# an evaluator beside Tessera, by what the header says of graphs
+cc $strict "$SOURCE/tests/install/walk.c" $(pkg-config --cflags --libs tessera) -lm -o "$to/walk"
+LD_LIBRARY_PATH=$lib "$to/walk" >"$to/walked" || { echo "the walk fails"; cat "$to/walked"; exit 1; }
+[ "$(grep -c ', read by ' "$to/walked")" = 9 ] || { echo "not 9 nodes:"; cat "$to/walked"; exit 1; }
 "$to/usr/bin/tessera" version >/dev/null
 "$to/usr/bin/tessera" completion bash | grep -q "value='[^']*onnxruntime" || { echo "no peers were installed"; exit 1; }
 for script in "$SOURCE"/bench/peers/*.py "$SOURCE"/backends/*/peers/*.py; do
