@@ -1,6 +1,6 @@
 """The drawings of docs/notation.md, made from the nests above them: `notation.py PAGE` prints the page as it should be.
 
-A block begins ```drawing WHAT AXIS=EXTENT..., then a nest. The first two axes are the rows and columns of the drawing. WHAT:
+A block begins ```drawing WHAT AXIS=EXTENT..., then a nest. Its rows and columns are the first two axes. WHAT:
   order        the trips of all loops of these axes, counted: elements are walked from 0 on
   tile         loops that are neither written out nor in vectors: elements of one number are one register tile
   instruction  all loops but vectors, dots and matrix units: elements of one number are one instruction
@@ -74,7 +74,8 @@ def draw(what, nest, extents):
             way = [f"{name}[{axis} {b} to {e - 1}]" + (f" into slice {u % slots}" if what == "ring" else "")
                    for u, (b, e) in enumerate(trips) if t < u < t + slots]
             of = f" of slice {t % slots}" if what == "ring" else ""
-            out += f"trip {t}: uses {name}[{axis} {low} to {high - 1}]{of}" + (f", on its way: {', '.join(way)}" if way else "") + "\n"
+            out += f"trip {t}: uses {name}[{axis} {low} to {high - 1}]{of}"
+            out += (f", on its way: {', '.join(way)}" if way else "") + "\n"
         return out
     if what == "copy":
         at, axis, inner, trips = staged(loops, extents)
