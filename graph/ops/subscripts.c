@@ -149,7 +149,7 @@ static bool read_subscript(equation *q, const char **at, subscript *t)
     return *at = past_blanks(*at + t->padded), true;
 }
 
-/* ---- rows: "..." and "..v.." ---- */
+/* -- rows: "..." and "..v.." -- */
 typedef struct rows { /* of one term: each before t->at[at] */
     int n, at[MOST_ROWS], row[MOST_ROWS];
 } rows;
