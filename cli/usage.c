@@ -3,6 +3,7 @@
 
 #include "cli/bug.h"
 #include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "cli/suggest.h"
 
 #include <ctype.h>
@@ -55,13 +56,23 @@ static const char *find_form(const verb *v, const char *word)
     return NULL;
 }
 
+static void hint_forms(const verb *v, ts_error *e)
+{
+    text t = {0};
+    usage_token one;
+    for (const char *line = v->usage; line; line = usage_next(line)) {
+        const char *at = line;
+        if (literal_of(at, &one))
+            text_add(&t, "%s%s", t.length ? ", " : "", one.word);
+    }
+    err_hint(e, "it knows %s; tessera help %s", text_str(&t), v->name);
+    text_free(&t);
+}
+
 static bool no_form(const verb *v, const char *word, ts_error *e)
 {
-    if (!word) {
-        err_set(e, TS_USAGE, "%s: say what to do", v->name);
-        err_hint(e, "tessera help %s", v->name);
-        return false;
-    }
+    if (!word)
+        return err_set(e, TS_USAGE, "%s: say what to do", v->name), hint_forms(v, e), false;
     err_set(e, TS_USAGE, "%s does not know \"%s\"", v->name, word);
     usage_token t[SUGGEST_MAX * 4];
     int n = 0;
@@ -71,7 +82,7 @@ static bool no_form(const verb *v, const char *word, ts_error *e)
             suggest_offer(&s, t[n++].word);
     }
     if (!suggest_hint(&s, "", e))
-        err_hint(e, "tessera help %s", v->name);
+        hint_forms(v, e);
     return false;
 }
 

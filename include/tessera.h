@@ -161,7 +161,27 @@ TS_API const char *ts_op_name(ts_tensor t);  /* "matmul"; "input", "weight" and 
 TS_API int ts_index(ts_tensor t);            /* which output of its operation: 0, 1, ... */
 TS_API ts_tensor ts_origin(ts_tensor t);     /* output 0 of the same operation */
 TS_API ts_tensor ts_output(ts_graph *g, ts_tensor t, int index); /* another output of the same operation */
-TS_API int ts_node_count(int n, const ts_tensor *t);             /* nodes that the tensors need, themselves included */
+/* Walking a graph, for an evaluator or a back end beside this one: operands, which come before those who read them, and
+ * attributes. All tensors that t needs, itself included; out may be NULL to count them. */
+TS_API int ts_nodes(int n, const ts_tensor *t, ts_tensor *out);
+TS_API ts_tensor ts_operand(ts_tensor t, int i); /* NULL past the last one */
+/* Of what t needs, the tensors that have `of` among their operands, each once; out may be NULL to count them. */
+TS_API int ts_consumers(int n, const ts_tensor *t, ts_tensor of, ts_tensor *out);
+typedef struct ts_attribute { /* one per entry of the operation's specification (tessera ops), defaults filled in */
+    const char *name;         /* it and what follows live as long as the graph */
+    char kind;                /* i, f, s: one number or text; I, F: n of them; '-': it was not given */
+    int n;
+    int64_t i;
+    double f;
+    const char *s;
+    const int64_t *ints;
+    const double *reals;
+} ts_attribute;
+TS_API bool ts_attribute_at(ts_tensor t, int i, ts_attribute *out); /* false past the last one */
+/* Where calls stand in the program: what is made after ts_at was made there, and what is refused after it says so, with
+ * the places of its operands. Gives g back. file outlives the graph, as __FILE__ does. A program that defines TS_SITES
+ * before it includes this header has its calls below do that by themselves. */
+TS_API ts_graph *ts_at(ts_graph *g, const char *file, int line);
 /* The inputs and weights that the tensors need, in order of creation; out may be NULL to count them. */
 TS_API int ts_leaves(int n, const ts_tensor *t, ts_tensor *out);
 /* out[i]: t[i] computed from to[k] in place of every from[k], which has the same shape and dtype. What does not depend
@@ -722,6 +742,17 @@ TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches
 /* The same of this machine, when the rates by which plans are decided have been measured, a tenth of a second, and kept
  * in the cache, as the first plan does where there are none; an error where they cannot be kept. */
 TS_API char *ts_machine_calibrate(const ts_options *o, ts_error *e);
+
+#ifdef TS_SITES
+#define ts_input(g, ...) ts_input(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_weight(g, ...) ts_weight(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_constant(g, ...) ts_constant(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_scalar(g, ...) ts_scalar(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_call(g, ...) ts_call(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_call1(g, ...) ts_call1(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_call2(g, ...) ts_call2(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#define ts_call3(g, ...) ts_call3(ts_at(g, __FILE__, __LINE__), __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 }

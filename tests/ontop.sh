@@ -1,8 +1,8 @@
 #!/bin/sh
 # ontop.sh - adding something is a new file and no edit. Into a copy of the tree go the files of tests/ontop: an
-# operation, a recogniser, a reader, a back end with a target (roles, spaces, a matrix unit) and a language of its own,
-# a model, a task, a verb, schemas and tests, and the files that docs/extending.md shows; the copy is built, each of them is
-# used once, the page's commands are run, and git must see new files only.
+# operation, a reader, a back end with a target (roles, spaces, a matrix unit) and a language of its own, a model, a verb,
+# schemas and tests, and the files that docs/extending.md shows, a recogniser, a task and an optimizer among them; the copy
+# is built, each of them is used once, the page's commands are run, and git must see new files only.
 # ctest: large
 set -eu
 copy=$(mktemp -d)
@@ -12,11 +12,6 @@ git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$copy"
 cd "$copy"
 git init -q .
 git add -A
-(cd tests/ontop && find . -type f) >"$copy/.git/fixtures"
-while read -r file; do
-    [ ! -e "$file" ] || { echo "$file exists already: a fixture must be a new file"; exit 1; }
-done <"$copy/.git/fixtures"
-cp -R tests/ontop/. .
 # What stands in the page's blocks: of kind sh as a script, of others in the file that their first line names.
 awk '
     /^```sh$/ { out = ".git/page.sh"; next }
@@ -25,6 +20,20 @@ awk '
     /^```$/ { if (out != "" && out != ".git/page.sh") close(out); out = ""; next }
     out != "" { print >out }' docs/extending.md
 [ "$(wc -l <.git/shown)" -ge 6 ] || { echo "docs/extending.md shows no files"; exit 1; }
+# What the page shows is as the tree has it.
+for check in layers names twice banned; do
+    SOURCE=$copy sh tests/$check.sh >.git/out 2>&1 ||
+        { echo "with what docs/extending.md shows, $check.sh says:"; cat .git/out; exit 1; }
+done
+if command -v clang-format >/dev/null; then
+    grep '\.[ch]$' .git/shown | xargs clang-format --dry-run -Werror ||
+        { echo "docs/extending.md is not formatted"; exit 1; }
+fi
+(cd tests/ontop && find . -type f) >"$copy/.git/fixtures"
+while read -r file; do
+    [ ! -e "$file" ] || { echo "$file exists already: a fixture must be a new file"; exit 1; }
+done <"$copy/.git/fixtures"
+cp -R tests/ontop/. .
 cat .git/shown >>.git/fixtures
 # Most sources are those of the build that is tested: its objects are taken.
 . "$SOURCE/tests/backends/taken.sh"
@@ -54,12 +63,6 @@ run model ontop-model --dim n=3
 run reader file.ontop
 run 'back end' ontop-model --target ontop
 run schema ontop-model -s ontop
-yes 'to be or not to be' | head -20 >text.txt
-want task ontop tessera train --help
-tessera train gpt2-tiny --task ontop --tokenizer bytes --length 16 --batch 2 --steps 2 --data text.txt -q -o run.dir >out 2>&1 ||
-    { echo "task: train fails"; cat out; exit 1; }
-want task 'examples  loss' tessera eval run.dir --data text.txt
-rm -r run.dir text.txt
 build/tests/added-test
 build/tests/language-test
 rm file.ontop build.log

@@ -150,9 +150,11 @@ static shape guess_tile_among(const plan *p, const stage *s, const extents *r, c
             after = most, next = best, most = score[i], best = tile_at(i);
         else if (score[i] < most && score[i] > after)
             after = score[i], next = tile_at(i);
+    const int n = r->n * c->n;
     if (second && after > 0)
-        second->length = 0, text_add(second, "a tile of %lld rows, vectors a row: %lld, worth %.4g, the one taken %.4g",
-                                     (long long)next.rows, (long long)next.vectors, after, most);
+        second->length = 0, text_add(second, "a tile of %lld rows, vectors a row: %lld, %.4g of %s, the one taken %.4g",
+                                     (long long)next.rows, (long long)next.vectors, after / n,
+                                     n == 1 ? "the peak" : "the best tile for each matrix", most / n);
     return best;
 }
 

@@ -53,9 +53,22 @@ static bool emit_function(ts_graph *g, const args *a, const char *file, ts_error
     return good;
 }
 
+static bool refuse_options(const args *a, const option_group *of, ts_error *e)
+{
+    bool good = true;
+    for (const option *o = of->options; good && o->name; o++)
+        good = args_clash(a, (const char *const[]){o->name, NULL}, "emit --fn: ", " says nothing of a scalar function",
+                          "leave it out: the file is plain C of doubles, whatever the machine", e);
+    return good;
+}
+
 /* Functions of a model's file are those of its graph. */
 static bool emit_source(session *s, const args *a, const char *file, ts_error *e)
 {
+    static const option apart[] = {{.name = "schema"}, {.name = "train"}, {0}};
+    if (!refuse_options(a, &(option_group){.options = apart}, e) || !refuse_options(a, &session_plan_options, e) ||
+        (!args_noun(a, 0) && !refuse_options(a, &session_model_options, e)))
+        return false;
     if (args_noun(a, 0))
         return session_open(s, a, args_noun(a, 0), e) && emit_function(ts_model_graph(s->model), a, file, e);
     ts_graph *g = ts_graph_make();

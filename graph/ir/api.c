@@ -58,6 +58,56 @@ bool ts_graph_recover(ts_graph *g, ts_error *e)
     return ok;
 }
 
+/* ---- places in the program ---- */
+ts_graph *ts_at(ts_graph *g, const char *file, int line)
+{
+    if (g)
+        g->site = (source_line){file, line};
+    return g;
+}
+
+enum { MOST_TOLD = 4 };
+static void tell_site(text *t, const node *n)
+{
+    text_add(t, "%s", n->op->name);
+    if (*n->label)
+        text_add(t, " "), text_json(t, n->label);
+    text_add(t, " at %s:%d", n->site.file, n->site.line);
+}
+
+/* An operand, and the last of the inputs and weights that it is computed from: an extent comes from one of them. */
+static void tell_operand(text *t, const node *n)
+{
+    int count, told = 0;
+    if (!n || !n->site.file)
+        return;
+    text_add(t, "; "), tell_site(t, n);
+    const node **need = g_reached(1, &n, &count);
+    for (int i = count - 2; i >= 0 && told < MOST_TOLD; i--)
+        if (need[i]->leaf && need[i]->leaf->kind != LEAF_CONST && need[i]->site.file)
+            text_add(t, told++ ? ", " : " from "), tell_site(t, need[i]);
+    free(need);
+}
+
+/* y, or NULL: then the reason gets the places of the call and of its operands. */
+static const node *told(graph *g, bool was_good, const node *y, int n, const node *const *in)
+{
+    if (y || !was_good || !err_is(&g->err) || !g->site.file)
+        return y;
+    text t = {0};
+    text_add(&t, "the call is at %s:%d", g->site.file, g->site.line);
+    for (int i = 0; in && i < n; i++)
+        tell_operand(&t, in[i]);
+    err_hint(&g->err, "%s", text_str(&t));
+    text_free(&t);
+    return NULL;
+}
+
+static bool is_good(const graph *g)
+{
+    return g && !err_is(&g->err);
+}
+
 static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, type *out)
 {
     if (!g)
@@ -75,25 +125,25 @@ static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, typ
 ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim)
 {
     type t;
-    return make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, NULL) : NULL;
+    const bool good = is_good(g);
+    return told(g, good, make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, NULL) : NULL, 0, NULL);
 }
 
 ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim, double mean, double scale,
                     uint64_t seed)
 {
     type t;
-    if (!make_type(g, d, rank, dim, &t))
-        return NULL;
-    return g_leaf(g, op_find("weight"), name, &t,
-                  &(leaf){.kind = LEAF_WEIGHT, .mean = mean, .scale = scale, .seed = seed});
+    const leaf l = {.kind = LEAF_WEIGHT, .mean = mean, .scale = scale, .seed = seed};
+    const bool good = is_good(g);
+    return told(g, good, make_type(g, d, rank, dim, &t) ? g_leaf(g, op_find("weight"), name, &t, &l) : NULL, 0, NULL);
 }
 
 ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value)
 {
     type t;
-    const bool good = g_given(g, "the value of a constant", value) &&
-                      make_type(g, value->dtype, value->rank, value->dim, &t);
-    return good ? g_const(g, name, &t, value->data) : NULL;
+    const bool good = is_good(g), complete = g_given(g, "the value of a constant", value) &&
+                                             make_type(g, value->dtype, value->rank, value->dim, &t);
+    return told(g, good, complete ? g_const(g, name, &t, value->data) : NULL, 0, NULL);
 }
 
 ts_tensor ts_scalar(ts_graph *g, ts_dtype d, double value)
@@ -109,7 +159,8 @@ ts_tensor ts_call(ts_graph *g, const char *call, int n, const ts_tensor *in)
         return g_fail(g, TS_BAD_INPUT, "%s: %d operands, expected 0 or more", call, n);
     if (n && !g_given(g, "the list of operands", in))
         return NULL;
-    return custom_output(g, g_call(g, call, n, in), 0);
+    const bool good = is_good(g);
+    return told(g, good, custom_output(g, g_call(g, call, n, in), 0), n, in);
 }
 
 ts_tensor ts_call1(ts_graph *g, const char *call, ts_tensor a)
@@ -176,9 +227,42 @@ static int there(int n, const ts_tensor *t) /* n, or 0 where one of them is miss
     return n;
 }
 
-int ts_node_count(int n, const ts_tensor *t)
+int ts_nodes(int n, const ts_tensor *t, ts_tensor *out)
 {
-    return g_reach(there(n, t), t, NULL);
+    return g_reach(there(n, t), t, out);
+}
+
+ts_tensor ts_operand(ts_tensor t, int i)
+{
+    return t && i >= 0 && i < t->n_in ? t->in[i] : NULL;
+}
+
+int ts_consumers(int n, const ts_tensor *t, ts_tensor of, ts_tensor *out)
+{
+    int count, k = 0;
+    const node **need = g_reached(there(n, t), t, &count);
+    for (int i = 0; i < count; i++) {
+        bool reads = false;
+        for (int j = 0; of && j < need[i]->n_in; j++)
+            reads = reads || need[i]->in[j] == of;
+        if (reads && out)
+            out[k] = need[i];
+        k += reads;
+    }
+    free(need);
+    return k;
+}
+
+bool ts_attribute_at(ts_tensor t, int i, ts_attribute *out)
+{
+    int n = 0;
+    while (t && t->op->attr && t->op->attr[n].name)
+        n++;
+    if (i < 0 || i >= n || !out)
+        return false;
+    const attr *a = &t->attr[i];
+    *out = (ts_attribute){t->op->attr[i].name, a->kind, a->n, a->i, a->f, a->s, a->ints, a->reals};
+    return true;
 }
 
 char *ts_print(int n, const ts_tensor *t)

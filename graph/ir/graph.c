@@ -206,7 +206,7 @@ static const node *intern(graph *g, const node *draft)
     if (*place)
         return g->node[*place - 1];
     node *n = arena_get(&g->mem, sizeof *n);
-    *n = *draft, n->id = g->n;
+    *n = *draft, n->id = g->n, n->site = g->site;
     g->node[g->n] = g->made[g->n] = n;
     *place = ++g->n;
     if (node_is_open(n))

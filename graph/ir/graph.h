@@ -41,6 +41,11 @@ typedef struct scan_trip { /* what one trip of a scan computes: see trip.h */
     const node *const *root;
 } scan_trip;
 
+typedef struct source_line { /* in the program that builds a graph, as it says */
+    const char *file;        /* NULL: it does not */
+    int line;
+} source_line;
+
 struct ts_node {
     const op *op;
     type type;
@@ -57,6 +62,7 @@ struct ts_node {
     int past;              /* 1 + the number of a scan that has ended: a trip of it computes this. No identity */
     const char *closed_by; /* the call that said extents of it that were open; NULL: who made it. No identity */
     scalars *scalars;      /* functions of the graph that its text may call, or NULL. No part of its identity */
+    source_line site;      /* where it was made first. No part of its identity */
     int n_in;
     const node *const *in;
 };
@@ -102,6 +108,7 @@ struct ts_graph {
     bool waits;       /* what was refused last waits for a value: see onnx_wait */
     bool tired;       /* a value that was needed would have taken too long: see g_needed */
     double work;      /* elements that were gone through for such values */
+    source_line site; /* of the call under way */
     err err;
 };
 

@@ -228,10 +228,11 @@ static const node *einsum_lower(graph *g, const node *n)
     char line[4 * MAX_RANK + 16];
     if (n->n_in < 1)
         return g_fail(g, TS_BAD_INPUT, "no operands, at least one expected");
-    const char *words = node_attr(n, "equation")->s, *fold = node_attr(n, "fold")->s;
-    const bool named = is_named(words);
-    if (strcmp(fold, "add") || named || subscripts_needed(words))
-        return g_subscripts(g, n, words, named, fold);
+    const char *words = node_attr(n, "equation")->s;
+    const bool named = is_named(words),
+               usual = !strcmp(node_attr(n, "fold")->s, "add") && !strcmp(node_attr(n, "times")->s, "mul");
+    if (!usual || named || subscripts_needed(words))
+        return g_subscripts(g, n, words, named);
     if (!read_node(n, &q, dim, &g->err))
         return NULL;
     const attr given = attr_word("equation", line);
@@ -258,7 +259,7 @@ const op ops_einsum[] = {
          "f32[2,5,3] f32[5,4,3] equation=bij,ikj->bk\ni32[4] i32[5] equation=i,j->ji\nf32[0,3] equation=ij->j",
          "Sum of products of one or two tensors, axes named by letters: \"ij,jk->ik\".", .shape = contract_shape,
          .extents = einsum_extents),
-    RECIPE("einsum ... equation:s fold:s=add", einsum_lower, "np.einsum(equation, *x)", NULL,
+    RECIPE("einsum ... equation:s fold:s=add times:s=mul", einsum_lower, "np.einsum(equation, *x)", NULL,
            "f32[2,3] f32[3,4] equation=ij,jk->ik\nf32[2,3] f32[3,4] equation=ij,jk\nf32[3,4] equation=ij->ji\n"
            "f32[2,3,4] f32[4,5] equation=...j,jk->...k\nf32[2,3,3] equation=...ii->...i\nf64[3] f64[3] "
            "equation=i,i\nf32[2,3] f32[3,4] f32[4,5] equation=ab,bc,cd->ad\nf32[2,3] f32[3] f32[2] f32[4,2] "

@@ -1,25 +1,28 @@
 /* subscripts.c - einsum with more than letters:
  *   3         a fixed place                            "bi3,ij->bj"
  *   o+2*k     a sum of axes, each with a factor        "b o+k c, k c d -> b o d": windows; o is as long as fits
+ *   o*2+k=    the same padded, half of it before: o is as long as the axis over its factor, rounded up; what is outside
+ *             counts for nothing in the fold
  *   a^b       axes end to end; of each block those terms count that name it or none of the others
  *             "na,nb -> na^b" joins, "n a^b, a, b -> n" is the sum of both products
- *   ...       in equations of letters: the axes that a term does not name, as without all this
+ *   ...       the axes that a term does not name; ..v.. the same by a name, so that a term may have several
  *   ij->iji   an axis twice in the result: off the diagonal is what a fold of nothing gives
- *   any fold in place of the sum
+ *   any fold in place of the sum, logsumexp too; times=add: sums in place of products, for max-plus and its like
  * An equation with axes end to end becomes one for each block; what is left is an einsum of letters where all
  * subscripts are axes, else one element spelled out. */
 #include "graph/ops/subscripts.h"
 #include "graph/ir/rule.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_AXES = 48, NAME = 32, PARTS = 4, MOST_TERMS = 64, NONE = -1 };
+enum { MOST_AXES = 48, NAME = 32, PARTS = 4, MOST_TERMS = 64, MOST_ROWS = 4, NONE = -1 };
 typedef struct subscript { /* offset + the sum of scale[i] * axis[i]; or axes end to end */
-    bool joined;
+    bool joined, padded;
     int n;
     int axis[PARTS];
     int64_t scale[PARTS], offset;
@@ -30,9 +33,12 @@ typedef struct term {
 } term;
 typedef struct equation {
     graph *g;
-    const char *words, *fold;
+    const char *words, *fold, *times;
+    double unit; /* what a fold of nothing gives */
     bool named;
-    int n_axis, n, rest; /* rest: axes that "..." stands for */
+    int n_axis, n, n_row;
+    char row[MOST_ROWS][NAME]; /* the v of "..v..", "" of "..." */
+    int row_n[MOST_ROWS];      /* axes that it stands for, most of all terms; NONE: not met yet */
     char name[MOST_AXES][NAME];
     int64_t extent[MOST_AXES]; /* NONE: not known yet */
     const node *in[MOST_TERMS];
@@ -85,17 +91,23 @@ static int axis_of(equation *q, const char *s, size_t n)
     return i;
 }
 
-/* One part: a name, a number, or a number times a name. */
+static bool read_number(equation *q, const char **at, size_t n, int64_t *out)
+{
+    char digits[NAME] = "";
+    memcpy(digits, *at, n < NAME ? n : NAME - 1);
+    if (!n || digits[strspn(digits, "0123456789")] || n > 9)
+        return refuse(q, "a number of up to nine digits, or a name, expected at %s", *at);
+    return *out = strtoll(digits, NULL, 10), *at = past_blanks(*at + n), true;
+}
+
+/* One part: a name, a number, or both with a * between. */
 static bool read_part(equation *q, const char **at, subscript *t)
 {
     int64_t scale = 1;
     size_t n = length_of(q, *at);
     if (n && isdigit((unsigned char)**at)) {
-        char digits[NAME] = "";
-        memcpy(digits, *at, n < NAME ? n : NAME - 1);
-        if (digits[strspn(digits, "0123456789")] || n > 9)
-            return refuse(q, "a number of up to nine digits, or a name, expected at %s", *at);
-        scale = strtoll(digits, NULL, 10), *at = past_blanks(*at + n);
+        if (!read_number(q, at, n, &scale))
+            return false;
         if (**at != '*')
             return t->offset += scale, true;
         *at = past_blanks(*at + 1), n = length_of(q, *at);
@@ -105,8 +117,14 @@ static bool read_part(equation *q, const char **at, subscript *t)
     const int axis = axis_of(q, *at, n);
     if (axis == NONE)
         return false;
+    *at = past_blanks(*at + n);
+    if (**at == '*' && scale == 1) {
+        *at = past_blanks(*at + 1);
+        if (!read_number(q, at, strspn(*at, "0123456789"), &scale) || !scale)
+            return scale ? false : refuse(q, "a factor of 1 or more expected before %s", *at);
+    }
     t->axis[t->n] = axis, t->scale[t->n++] = scale;
-    return *at = past_blanks(*at + n), true;
+    return true;
 }
 
 static bool read_subscript(equation *q, const char **at, subscript *t)
@@ -125,52 +143,113 @@ static bool read_subscript(equation *q, const char **at, subscript *t)
     for (int i = 0; t->joined && i < t->n; i++)
         if (t->scale[i] != 1 || t->offset)
             return refuse(q, "axes end to end have no numbers: %s", q->name[t->axis[i]]);
+    if (**at == '=' && (t->joined || t->offset || !t->n))
+        return refuse(q, "padding is of sums of axes, without numbers, at %s", *at);
+    t->padded = **at == '=';
+    return *at = past_blanks(*at + t->padded), true;
+}
+
+/* -- rows: "..." and "..v.." -- */
+typedef struct rows { /* of one term: each before t->at[at] */
+    int n, at[MOST_ROWS], row[MOST_ROWS];
+} rows;
+
+/* A row, if one stands at *at. In equations of names a point may part it from those beside it. */
+static bool read_row(equation *q, const char **at, const term *t, rows *of, bool *is_row)
+{
+    const char *s = *at + (q->named && t->n + of->n && !strncmp(*at, "....", 4) && (*at)[4] != '.');
+    const size_t n = strncmp(s, "..", 2) ? 0 : word(s + 2);
+    *is_row = !strncmp(s, "...", 3) || (n && !strncmp(s + 2 + n, "..", 2));
+    if (!*is_row)
+        return true;
+    if (n >= NAME - 4)
+        return refuse(q, "a name of %zu letters, at most %d expected at %s", n, NAME - 5, *at);
+    int i = 0;
+    while (i < q->n_row && (strncmp(q->row[i], s + 2, n) || q->row[i][n]))
+        i++;
+    if (i == MOST_ROWS || of->n == MOST_ROWS)
+        return refuse(q, "%d rows of axes, at most %d expected, at %s", MOST_ROWS + 1, MOST_ROWS, *at);
+    if (i == q->n_row)
+        memcpy(q->row[i], s + 2, n), q->row[i][n] = 0, q->row_n[q->n_row++] = NONE;
+    for (int k = 0; k < of->n; k++)
+        if (of->row[k] == i)
+            return refuse(q, "a row twice in one term at %s", *at);
+    of->at[of->n] = t->n, of->row[of->n++] = i;
+    *at = past_blanks(s + (n ? n + 4 : 3));
+    *at += q->named && **at == '.' && word(*at + 1) > 0;
     return true;
 }
 
-/* "..." before t->at[at] stands for the axes that the term does not name, ...0, ...1 from the last one backwards. */
-static bool read_rest(equation *q, term *t, int at, int rank)
+/* How many axes each row of a term stands for: what the operand has beside those named and those of rows met before. */
+static bool find_rows(equation *q, const term *t, const rows *of, int rank, int *fill)
 {
-    const int fill = rank < 0 ? q->rest : rank - t->n;
-    if (fill < 0) /* the rank is refused behind the term */
-        return true;
-    if (t->n + fill > MAX_RANK)
-        return refuse(q, "%d axes of one operand, at most %d expected, at ...", t->n + fill, MAX_RANK);
-    memmove(&t->at[at + fill], &t->at[at], (size_t)(t->n - at) * sizeof *t->at);
-    for (int i = 0; i < fill; i++) {
-        char name[NAME];
-        snprintf(name, sizeof name, "...%d", fill - 1 - i);
-        const int axis = axis_of(q, name, strlen(name));
-        if (axis == NONE)
-            return false;
-        t->at[at + i] = (subscript){.n = 1, .axis = {axis}, .scale = {1}};
+    int left = rank - t->n, open = NONE;
+    for (int k = 0; k < of->n; k++) {
+        const int known = rank < 0 || of->n > 1 ? q->row_n[of->row[k]] : NONE;
+        if (known == NONE && (open != NONE || (rank < 0 && *q->row[of->row[k]])))
+            return refuse(q, "nothing says how many axes ..%s.. stands for", q->row[of->row[k]]);
+        if (known == NONE)
+            open = k;
+        left -= known == NONE ? 0 : known, fill[k] = known == NONE ? 0 : known;
     }
-    t->n += fill, q->rest = fill > q->rest ? fill : q->rest;
+    if (open != NONE && rank >= 0)
+        fill[open] = left > 0 ? left : 0; /* one too few is refused behind the term */
+    return true;
+}
+
+/* The axes of a row are named ...0, ...1 from the last one backwards: so rows of several lengths are aligned there. */
+static bool fill_rows(equation *q, term *t, const rows *of, int rank)
+{
+    int fill[MOST_ROWS];
+    if (!find_rows(q, t, of, rank, fill))
+        return false;
+    for (int k = of->n - 1; k >= 0; k--) {
+        const int at = of->at[k], row = of->row[k];
+        if (t->n + fill[k] > MAX_RANK)
+            return refuse(q, "%d axes of one operand, at most %d expected, at ...", t->n + fill[k], MAX_RANK);
+        memmove(&t->at[at + fill[k]], &t->at[at], (size_t)(t->n - at) * sizeof *t->at);
+        for (int i = 0; i < fill[k]; i++) {
+            char name[NAME];
+            snprintf(name, sizeof name, "%s...%d", q->row[row], fill[k] - 1 - i);
+            const int axis = axis_of(q, name, strlen(name));
+            if (axis == NONE)
+                return false;
+            t->at[at + i] = (subscript){.n = 1, .axis = {axis}, .scale = {1}};
+        }
+        t->n += fill[k], q->row_n[row] = fill[k] > q->row_n[row] ? fill[k] : q->row_n[row];
+    }
     return true;
 }
 
 /* Of an operand of `rank` axes, or of the result: -1 */
 static bool read_term(equation *q, const char **at, term *t, int rank)
 {
-    int dots = NONE;
+    rows of = {0};
     for (*at = past_blanks(*at);; *at = past_blanks(*at)) {
-        if (!q->named && dots == NONE && !strncmp(*at, "...", 3)) {
-            dots = t->n, *at += 3;
+        bool is_row;
+        if (!read_row(q, at, t, &of, &is_row))
+            return false;
+        if (is_row)
             continue;
-        }
         if (!word(*at))
             break;
         if (t->n == MAX_RANK)
             return refuse(q, "%d axes of one operand, at most %d expected, at %s", MAX_RANK + 1, MAX_RANK, *at);
         if (!read_subscript(q, at, &t->at[t->n++]))
             return false;
-        if (q->named && **at != '.')
+        if (!q->named)
+            continue;
+        if (!read_row(q, at, t, &of, &is_row))
+            return false;
+        if (is_row && (word(*at) || **at == '.'))
+            continue;
+        if (is_row || **at != '.')
             break;
-        *at = q->named ? past_blanks(*at + 1) : *at;
-        if (q->named && !word(*at))
+        *at = past_blanks(*at + 1);
+        if (!word(*at))
             return refuse(q, "an axis expected at %s", **at ? *at : "its end");
     }
-    return dots == NONE || read_rest(q, t, dots, rank);
+    return fill_rows(q, t, &of, rank);
 }
 
 static bool read_all(equation *q)
@@ -205,6 +284,8 @@ static bool solve(equation *q, const subscript *s, int64_t dim)
 {
     int open = NONE, n_open = 0;
     int64_t last = s->offset, rest = dim;
+    if (s->padded)
+        return set_extent(q, s->axis[0], (dim + s->scale[0] - 1) / s->scale[0]);
     for (int i = 0; i < s->n; i++) {
         const int64_t extent = q->extent[s->axis[i]];
         if (extent == NONE)
@@ -223,7 +304,7 @@ static bool solve(equation *q, const subscript *s, int64_t dim)
 
 static bool is_axis(const subscript *s)
 {
-    return s->n == 1 && !s->joined && s->scale[0] == 1 && !s->offset;
+    return s->n == 1 && !s->joined && !s->padded && s->scale[0] == 1 && !s->offset;
 }
 
 static bool is_place(const subscript *s)
@@ -246,17 +327,31 @@ static bool find_extents(equation *q)
     return true;
 }
 
-static bool all_known(const equation *q)
+/* What a padded sum reaches beyond its axis is half before it, rounded down. */
+static void shift_padded(const equation *q, subscript *s, int64_t dim)
+{
+    int64_t beyond = 1 - dim;
+    for (int i = 0; i < s->n; i++)
+        beyond += s->scale[i] * (q->extent[s->axis[i]] - 1);
+    s->offset = s->padded && beyond > 0 ? -(beyond / 2) : s->offset;
+}
+
+static bool all_known(equation *q)
 {
     for (int a = 0; a < q->n_axis; a++)
         if (q->extent[a] == NONE)
             return refuse(q, "nothing says how long this axis is: %s", q->name[a]);
+    for (int k = 0; k < q->n; k++)
+        for (int i = 0; i < q->term[k].n; i++)
+            shift_padded(q, &q->term[k].at[i], q->in[k]->type.dim[i]);
     return true;
 }
 
 /* As long as it must be for s to stay inside; OPEN_EXTENT where that is not known */
 static int64_t span_of(const equation *q, const subscript *s)
 {
+    if (s->padded)
+        return OPEN_EXTENT;
     int64_t span = s->joined ? 0 : s->offset + 1;
     for (int i = 0; i < s->n; i++) {
         const int64_t extent = q->extent[s->axis[i]];
@@ -286,6 +381,22 @@ static void write_subscript(text *t, const equation *q, int k, int axis, const i
         text_add(t, "+%lld*i%d", (long long)s->scale[i], place[s->axis[i]]);
 }
 
+/* "0<=place?place<dim?x:unit:unit", with x to be written between: what is outside counts for nothing. How many ends it
+ * takes is the result. */
+static int write_guards(text *t, const equation *q, const int *place)
+{
+    int n = 0;
+    for (int k = 0; k < q->n; k++)
+        for (int i = 0; i < q->term[k].n; i++) {
+            if (!q->term[k].at[i].padded)
+                continue;
+            text_add(t, "0<="), write_subscript(t, q, k, i, place), text_add(t, "?");
+            write_subscript(t, q, k, i, place), text_add(t, "<%lld?", (long long)q->in[k]->type.dim[i]);
+            n += 2;
+        }
+    return n;
+}
+
 static const node *element_of(const equation *q)
 {
     const term *y = &q->term[q->n];
@@ -307,14 +418,17 @@ static const node *element_of(const equation *q)
                 if (place[a] == NONE)
                     place[a] = n, extent[n++] = q->extent[a];
             }
+    const int guards = write_guards(&t, q, place);
     for (int k = 0; k < q->n; k++) {
-        text_add(&t, k ? "*%c" : "%c", 'a' + k);
+        text_add(&t, "%s%c", !k ? "" : !strcmp(q->times, "mul") ? "*" : "+", 'a' + k);
         for (int i = 0; i < q->term[k].n; i++) {
             text_add(&t, i ? "," : "[");
             write_subscript(&t, q, k, i, place);
         }
         text_add(&t, q->term[k].n ? "]" : "");
     }
+    for (int i = 0; i < guards; i++)
+        text_add(&t, ":%g", q->unit);
     const node *made = g_element(q->g, q->n, q->in, &(spelling){y->n, n - y->n, extent, q->fold, text_str(&t)});
     return text_free(&t), made;
 }
@@ -395,14 +509,41 @@ static const node *diagonal_of(const equation *q)
         if (i != gone)
             text_add(&t, i ? ",i%d" : "i%d", i);
     }
-    text_add(&t, "]:%g", fn_find(q->fold)->unit);
+    text_add(&t, "]:%g", q->unit);
     const node *made = g_element(q->g, 1, &x, &(spelling){y->n, 0, extent, "add", text_str(&t)});
     return text_free(&t), made;
 }
 
+/* log(sum(exp(x))) over the axes that the result lacks, x[result, those] spelled out first. */
+static const node *logsumexp_of(const equation *q)
+{
+    equation whole = *q;
+    term *y = &whole.term[q->n];
+    text t = {0};
+    whole.fold = "add";
+    const int kept = y->n;
+    for (int a = 0; a < q->n_axis; a++) {
+        bool read = false;
+        for (int k = 0; k < q->n; k++)
+            read = read || has_axis(&q->term[k], a);
+        if (!read || has_axis(y, a))
+            continue;
+        if (y->n == MAX_RANK)
+            return refuse(q, "logsumexp over %d axes or more, kept ones among them, at most %d expected", MAX_RANK + 1,
+                          MAX_RANK),
+                   NULL;
+        text_add(&t, y->n > kept ? ",%d" : "logsumexp axes=[%d", y->n);
+        y->at[y->n++] = (subscript){.n = 1, .axis = {a}, .scale = {1}};
+    }
+    const node *x = made_of(&whole);
+    if (x && y->n > kept)
+        text_add(&t, "]"), x = g_callf(q->g, 1, &x, "%s", text_str(&t));
+    return text_free(&t), x;
+}
+
 static const node *made_of(const equation *q)
 {
-    bool plain = !strcmp(q->fold, "add");
+    bool plain = !strcmp(q->fold, "add") && !strcmp(q->times, "mul");
     for (int k = 0; k <= q->n; k++)
         for (int i = 0; i < q->term[k].n; i++) {
             const subscript *s = &q->term[k].at[i];
@@ -418,6 +559,8 @@ static const node *made_of(const equation *q)
         }
     if (again(&q->term[q->n]) != NONE)
         return diagonal_of(q);
+    if (!strcmp(q->fold, "logsumexp"))
+        return logsumexp_of(q);
     return plain ? letters_of(q) : element_of(q);
 }
 
@@ -490,7 +633,9 @@ static const node *value_of(const equation *q)
     }
     if (along != NONE)
         return g_joined(q->g, n, part, along);
-    const char *both = arena_format(&q->g->mem, "%s(a,b)", q->fold);
+    const char *both = strcmp(q->fold, "logsumexp")
+                           ? arena_format(&q->g->mem, "%s(a,b)", q->fold)
+                           : "a == b ? a + 0.6931471805599453 : max(a, b) + log1p(exp(-abs(a - b)))";
     for (int i = 0; i < n; i++)
         if (!total)
             total = part[i];
@@ -508,7 +653,10 @@ bool subscripts_needed(const char *words)
     for (const char *s = result ? result + 2 : ""; *s; s++)
         if (isalpha((unsigned char)*s) && strchr(s + 1, *s))
             return true;
-    return strpbrk(words, "0123456789+*^") != NULL;
+    const char *row = strstr(words, "..");
+    for (; row && row[2] == '.'; row = strstr(row + 3, ".."))
+        ;
+    return row || strpbrk(words, "0123456789+*^=") != NULL;
 }
 
 static bool read(equation *q, const node *n)
@@ -533,11 +681,16 @@ bool g_subscripts_extents(graph *g, const node *n, const char *words, bool named
     return true;
 }
 
-const node *g_subscripts(graph *g, const node *n, const char *words, bool named, const char *fold)
+const node *g_subscripts(graph *g, const node *n, const char *words, bool named)
 {
-    equation q = {.g = g, .words = words, .fold = fold, .named = named, .n = n->n_in};
-    const fn *f = fn_find(fold);
-    if (!f || f->unit != f->unit)
-        return g_fail(g, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", fold);
+    equation q = {.g = g, .words = words, .named = named, .n = n->n_in};
+    q.fold = node_attr(n, "fold")->s, q.times = node_attr(n, "times")->s;
+    const fn *f = fn_find(q.fold);
+    const bool logs = !strcmp(q.fold, "logsumexp");
+    if (!logs && (!f || f->unit != f->unit))
+        return g_fail(g, TS_BAD_INPUT, "fold: \"%s\" is no function to fold with", q.fold);
+    if (strcmp(q.times, "mul") && strcmp(q.times, "add"))
+        return g_fail(g, TS_BAD_INPUT, "times: \"%s\", expected mul or add", q.times);
+    q.unit = logs ? -INFINITY : f->unit;
     return read(&q, n) && all_known(&q) ? value_of(&q) : NULL;
 }

@@ -166,8 +166,8 @@ static bool run(problem *p, int n_given, const ts_given *given, ts_array *out)
         return false;
     }
     memcpy(all + 1, p->grad, (size_t)p->n * sizeof *all);
-    printf("%d parameters, %d nodes forward, %d with gradients, %.2f s to derive\n", p->n, ts_node_count(1, all),
-           ts_node_count(p->n + 1, all), seconds_now() - start);
+    printf("%d parameters, %d nodes forward, %d with gradients, %.2f s to derive\n", p->n, ts_nodes(1, all, NULL),
+           ts_nodes(p->n + 1, all, NULL), seconds_now() - start);
     if (getenv("PRINT")) {
         char *t = ts_print(p->n + 1, all);
         puts(t), ts_free(t);

@@ -112,7 +112,11 @@ static void test_graphs(void)
     neutral("ts_index", ts_index(NULL) == 0);
     neutral("ts_origin", !ts_origin(NULL));
     neutral("ts_output", !ts_output(NULL, t[0], 0));
-    neutral("ts_node_count", ts_node_count(1, none) == 0);
+    neutral("ts_nodes", ts_nodes(1, none, NULL) == 0);
+    neutral("ts_operand", !ts_operand(NULL, 0));
+    neutral("ts_consumers", ts_consumers(1, none, t[0], NULL) == 0);
+    neutral("ts_attribute_at", !ts_attribute_at(NULL, 0, &(ts_attribute){0}));
+    neutral("ts_at", !ts_at(NULL, __FILE__, __LINE__));
     neutral("ts_leaves", ts_leaves(1, none, NULL) == 0);
     neutral("ts_replace", !ts_replace(NULL, 1, t, 0, NULL, NULL, t));
     neutral("ts_mixed_precision", !ts_mixed_precision(NULL, 1, t, TS_F16, t));

@@ -14,6 +14,13 @@ page() { # page FILE ARGUMENT...: docs/FILE is what the command prints
 page commands.md help
 page operators.md ops --onnx
 page gradients.md ops --grad
+# Drawings are those of the nests above them.
+for name in notation.md tutorial.md; do
+    checked=$((checked + 1))
+    python3 "$SOURCE/tests/docs/notation.py" "$SOURCE/docs/$name" >"$dir/$name" || wrong "notation.py fails on $name"
+    [ -z "${BLESS:-}" ] || cp "$dir/$name" "$SOURCE/docs/$name"
+    diff -u "$SOURCE/docs/$name" "$dir/$name" >&2 || wrong "docs/$name is stale: ./dev bless writes it"
+done
 # DESIGN.md has the passes that there are, in their order.
 checked=$((checked + 1))
 "$TESSERA" help passes --json | python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)), sep="\n")' >"$dir/passes"

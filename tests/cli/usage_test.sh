@@ -60,6 +60,10 @@ expect 2 'did you mean slower?' bench m --fail-on slowr
 expect 2 '--threshold "1": must be a percentage' compare a b --threshold 1
 expect 2 '--out ""' run m --out ''
 expect 2 'emit: --out is missing' emit m
+expect 2 'emit --fn: --schema says nothing of a scalar function' emit --fn 'sq(x) = x*x' -s panels -o -
+expect 2 'emit --fn: --isa says nothing of a scalar function' emit --fn 'sq(x) = x*x' --isa plain -o -
+expect 2 'emit --fn: --dim says nothing of a scalar function' emit --fn 'sq(x) = x*x' --dim seq=3 -o -
+expect 2 'it knows size, ls, verify, prune, clear, path, warm; tessera help cache' cache show
 
 # names cannot forge messages
 expect 2 'there is no verb "\x1b[2Jx"' "$(printf '\033[2Jx')"

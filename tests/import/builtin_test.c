@@ -126,7 +126,7 @@ static void test_json(void)
     o = cJSON_Parse(s);
     const cJSON *nodes = cJSON_GetObjectItem(o, "nodes"), *n;
     ts_tensor y[] = {ts_model_tensor(m, 0), ts_model_tensor(m, 1)};
-    CHECK(cJSON_GetArraySize(nodes) == ts_node_count(ts_model_outputs(m) < 2 ? 1 : 2, y));
+    CHECK(cJSON_GetArraySize(nodes) == ts_nodes(ts_model_outputs(m) < 2 ? 1 : 2, y, NULL));
     double flops = 0, parameters = 0;
     int id = 0;
     cJSON_ArrayForEach(n, nodes)

@@ -32,6 +32,10 @@ plain "$SOURCE/include/tessera.h" >"$to/header.c"
 [ "$(wc -l <"$to/header.c")" -gt 20 ] || { echo "the header has no training program"; exit 1; }
 plain "$SOURCE/tests/install/train.c" | diff "$to/header.c" - || { echo "the header has another program"; exit 1; }
 
+# an evaluator beside Tessera, by what the header says of graphs
+cc $strict "$SOURCE/tests/install/walk.c" $(pkg-config --cflags --libs tessera) -lm -o "$to/walk"
+LD_LIBRARY_PATH=$lib "$to/walk" >"$to/walked" || { echo "the walk fails"; cat "$to/walked"; exit 1; }
+[ "$(grep -c ', read by ' "$to/walked")" = 9 ] || { echo "not 9 nodes:"; cat "$to/walked"; exit 1; }
 "$to/usr/bin/tessera" version >/dev/null
 "$to/usr/bin/tessera" completion bash | grep -q "value='[^']*onnxruntime" || { echo "no peers were installed"; exit 1; }
 for script in "$SOURCE"/bench/peers/*.py "$SOURCE"/backends/*/peers/*.py; do

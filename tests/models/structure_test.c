@@ -212,7 +212,7 @@ static int nodes_of(const char *model, const char *dims)
 {
     ts_tensor root[RIG_RESULTS];
     ts_model *m = rig_model(model, dims, NULL);
-    const int n = m ? ts_node_count(rig_results(m, root), root) : 0;
+    const int n = m ? ts_nodes(rig_results(m, root), root, NULL) : 0;
     ts_model_free(m);
     return n;
 }

@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tessera.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,6 +143,64 @@ static double highest(int i, int j, int k) /* B[i] along its first axis */
     return (void)k, most;
 }
 
+static double apart(int i, int j, int k) /* sum over l of A[j, l] B[i, l, k] */
+{
+    double sum = 0;
+    for (int l = 0; l < 4; l++)
+        sum += A[j][l] * B[i][l][k];
+    return sum;
+}
+
+static double padded(int i, int j, int k) /* sum over l of C[2 i + l - 1] A[l, j], where there is such a c */
+{
+    double sum = 0;
+    for (int l = 0; l < 3; l++)
+        if (2 * i + l - 1 >= 0 && 2 * i + l - 1 < 7)
+            sum += C[2 * i + l - 1] * A[l][j];
+    return (void)k, sum;
+}
+
+static double padded_most(int i, int j, int k) /* the largest of them: what is outside counts for nothing */
+{
+    double most = -INFINITY;
+    for (int l = 0; l < 3; l++)
+        if (2 * i + l - 1 >= 0 && 2 * i + l - 1 < 7)
+            most = fmax(most, C[2 * i + l - 1] * A[l][j]);
+    return (void)k, most;
+}
+
+static double logs(int i, int j, int k) /* log of the sum over l of exp(A[i, l] B[j, l, k]) */
+{
+    double sum = 0;
+    for (int l = 0; l < 4; l++)
+        sum += exp(A[i][l] * B[j][l][k]);
+    return log(sum);
+}
+
+static double log_paths(int i, int j, int k) /* sums in place of products */
+{
+    double sum = 0;
+    for (int l = 0; l < 4; l++)
+        sum += exp(A[i][l] + B[j][l][k]);
+    return log(sum);
+}
+
+static double log_both(int i, int j, int k) /* over c, whose first 3 and last 4 meet a's rows and columns */
+{
+    double sum = 0;
+    for (int l = 0; l < 7; l++)
+        sum += exp(C[l] * (l < 3 ? A[l][0] : A[0][l - 3]));
+    return (void)i, (void)j, (void)k, log(sum);
+}
+
+static double shortest(int i, int j, int k)
+{
+    double least = 1e9;
+    for (int l = 0; l < 4; l++)
+        least = fmin(least, A[i][l] + B[j][l][k]);
+    return least;
+}
+
 static void test_full(const char *call, const char *letters, int rank, const int64_t *dim,
                       double (*want)(int, int, int))
 {
@@ -168,7 +227,7 @@ static void test_full(const char *call, const char *letters, int rank, const int
         for (int i = 0; i < d[0]; i++)
             for (int j = 0; j < d[1]; j++)
                 for (int k = 0; k < d[2]; k++)
-                    CHECK(ts_array_at(&y, at++) == want(i, j, k));
+                    CHECK(fabs(ts_array_at(&y, at++) - want(i, j, k)) <= 1e-14 * fabs(want(i, j, k)));
     } else {
         printf("  %s: %s\n", call, e.text);
     }
@@ -200,6 +259,91 @@ static void test_all(void)
     test_full("einsum equation=ij->ii fold=mul", "a", 2, (int64_t[]){3, 3}, products);
     test_full("einsum equation=...lk->...k fold=max", "b", 2, (int64_t[]){2, 5}, highest);
     test_full("einsum equation=o+2*k,k...->o...", "ca", 2, (int64_t[]){3, 4}, window);
+    test_full("einsum equation=o+k*2,k...->o...", "ca", 2, (int64_t[]){3, 4}, window);
+    test_full("einsum equation=\"out + tap*2, tap.j -> out.j\"", "ca", 2, (int64_t[]){3, 4}, window);
+    test_full("einsum equation=\"row.of, ...of.to -> ...row.to\"", "ab", 3, (int64_t[]){2, 3, 5}, apart);
+    test_full("einsum equation=\"row.of, many....of.to -> many.row.to\"", "ab", 3, (int64_t[]){2, 3, 5}, apart);
+    test_full("einsum equation=\"row..v.., ... ..v..to -> ...row.to\"", "ab", 3, (int64_t[]){2, 3, 5}, apart);
+    test_full("einsum equation=\"..r..l, ..s..lk -> ..s.. ..r..k\"", "ab", 3, (int64_t[]){2, 3, 5}, apart);
+    test_full("einsum equation=o*2+k=,kj->oj", "ca", 2, (int64_t[]){4, 4}, padded);
+    test_full("einsum equation=\"2*out + tap=, tap.j -> out.j\"", "ca", 2, (int64_t[]){4, 4}, padded);
+    test_full("einsum equation=o*2+k=,kj->oj fold=max", "ca", 2, (int64_t[]){4, 4}, padded_most);
+    test_full("einsum equation=il,jlk->ijk fold=logsumexp", "ab", 3, (int64_t[]){3, 2, 5}, logs);
+    test_full("einsum equation=il,jlk->ijk fold=logsumexp times=add", "ab", 3, (int64_t[]){3, 2, 5}, log_paths);
+    test_full("einsum equation=a^b,a0,0b-> fold=logsumexp", "caa", 0, NULL, log_both);
+    test_full("einsum equation=il,jlk->ijk fold=min times=add", "ab", 3, (int64_t[]){3, 2, 5}, shortest);
+}
+
+/* Windows of 2 x 2 of the numbers 0 to 15, two apart, in max-plus. */
+static void test_max_plus(void)
+{
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    double x[16], w[] = {0, 1, 2, 3}, want[] = {8, 10, 16, 18};
+    const ts_given given[] = {{"x", {TS_F64, 2, {4, 4}, x}}, {"w", {TS_F64, 2, {2, 2}, w}}};
+    ts_array y = {0};
+    for (int i = 0; i < 16; i++)
+        x[i] = i;
+    const ts_tensor in[] = {ts_input(g, "x", TS_F64, 2, given[0].value.dim),
+                            ts_input(g, "w", TS_F64, 2, given[1].value.dim)};
+    const ts_tensor t = ts_call(g, "einsum equation=\"h*2+i w*2+j, i j -> h w\" fold=max times=add", 2, in);
+    if (CHECK(ts_graph_ok(g, &e) && ts_eval(1, &t, 2, given, &(ts_options){.target = "interp"}, &y, &e)))
+        for (int i = 0; i < 4; i++)
+            CHECK(ts_array_at(&y, i) == want[i]);
+    ts_array_free(&y);
+    ts_graph_free(g);
+}
+
+/* The derivative of the sum of squares of the result by each operand, held against differences. */
+static void test_slopes(const char *call)
+{
+    ts_graph *g = ts_graph_make();
+    ts_error e = {0};
+    double c[] = {0.5, -1, 2, 0.25, -0.75, 1.5, 1}, a[] = {1, -0.5, 0.25, 2, 0.75, -1, 0.5, 1.25, -2, 1, 0.3, 0.7};
+    const ts_given given[] = {{"c", {TS_F64, 1, {7}, c}}, {"a", {TS_F64, 2, {3, 4}, a}}};
+    const ts_tensor in[] = {ts_input(g, "c", TS_F64, 1, given[0].value.dim),
+                            ts_input(g, "a", TS_F64, 2, given[1].value.dim)};
+    ts_tensor y = ts_call(g, call, 2, in), slope[2];
+    const ts_tensor loss = ts_call1(g, "sum", ts_call2(g, "multiply", y, y));
+    const ts_options o = {.target = "interp"};
+    ts_array got[2] = {{0}};
+    if (CHECK(ts_chain_rule(g, 1, &loss, NULL, 2, in, slope) && ts_eval(2, slope, 2, given, &o, got, &e)))
+        for (int k = 0; k < 2; k++)
+            for (int64_t i = 0; i < ts_array_count(&got[k]); i++) {
+                double *x = (double *)given[k].value.data + i, was = *x, side[2] = {0};
+                for (int s = 0; s < 2; s++) {
+                    ts_array v = {0};
+                    *x = was + (s ? 1e-6 : -1e-6);
+                    if (CHECK(ts_eval(1, &loss, 2, given, &o, &v, &e)))
+                        side[s] = ts_array_at(&v, 0);
+                    ts_array_free(&v);
+                }
+                *x = was;
+                const double want = (side[1] - side[0]) / 2e-6;
+                if (!CHECK(fabs(ts_array_at(&got[k], i) - want) <= 1e-6 * (1 + fabs(want))))
+                    printf("  %s: %d, %lld: %g, wanted %g\n", call, k, (long long)i, ts_array_at(&got[k], i), want);
+            }
+    ts_array_free(&got[0]), ts_array_free(&got[1]);
+    ts_graph_free(g);
+}
+
+/* A parameter of which one axis is not given: the equation says it (y = w x, a batch of 7, from 5 to 3). */
+static void test_inferred(void)
+{
+    ts_graph *g = ts_graph_make();
+    const ts_tensor x = ts_input(g, "x", TS_F64, 2, (int64_t[]){7, 5}),
+                    w = ts_weight(g, "w", TS_F64, 2, (int64_t[]){3, -1}, 0, 1, 1),
+                    y = ts_call2(g, "einsum equation=\"out.in, ...in -> ...out\"", w, x);
+    CHECK(y && ts_shape(w)[0] == 3 && ts_shape(w)[1] == 5 && ts_shape(y)[0] == 7 && ts_shape(y)[1] == 3);
+    for (int rank = 2; rank <= 5; rank++) { /* the middle of any number of axes */
+        const int64_t dim[] = {2, 3, 4, 5, 6};
+        char name[8];
+        snprintf(name, sizeof name, "r%d", rank);
+        const ts_tensor r = ts_input(g, name, TS_F64, rank, dim),
+                        t = ts_call1(g, "einsum equation=a..v..b->b..v..a", r);
+        CHECK(t && ts_shape(t)[0] == dim[rank - 1] && ts_shape(t)[rank - 1] == 2 && (rank < 3 || ts_shape(t)[1] == 3));
+    }
+    ts_graph_free(g);
 }
 
 /* An axis of 1 is read at 0 where others are longer; a place leaves a product of matrices. */
@@ -246,6 +390,19 @@ int main(void)
     test_fixed();
     test_all();
     test_ones();
+    test_max_plus();
+    test_slopes("einsum equation=o*2+k=,kj->oj");
+    test_slopes("einsum equation=o*2+k=,kj->oj fold=logsumexp");
+    test_slopes("einsum equation=o+k,kj->oj fold=max times=add");
+    test_inferred();
+    test_refused("i*0+j,kl->ij", "einsum: equation \"i*0+j,kl->ij\": a factor of 1 or more expected before +j,kl->ij");
+    test_refused("i3=,kl->ij",
+                 "einsum: equation \"i3=,kl->ij\": padding is of sums of axes, without numbers, at =,kl->ij");
+    test_refused("..r.. ..s..,..s..->",
+                 "einsum: equation \"..r.. ..s..,..s..->\": nothing says how many axes ..s.. stands for");
+    test_refused("..r..,..r..->..t..",
+                 "einsum: equation \"..r..,..r..->..t..\": nothing says how many axes ..t.. stands for");
+    test_refused("ij,jk->ik\" times=\"max", "einsum: times: \"max\", expected mul or add");
     test_refused("i9,jk->ik", "einsum: equation \"i9,jk->ik\": a subscript reaches place 9 of an axis of 4");
     test_refused("i+o j,kl->oi", "einsum: equation \"i+o j,kl->oi\": nothing says how long this axis is: i");
     test_refused("i^j k,kl->il", "einsum: equation \"i^j k,kl->il\": nothing says how long this axis is: i");

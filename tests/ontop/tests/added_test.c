@@ -14,7 +14,7 @@ static void recognised(void)
               y = ts_call2(g, "divide", x, ts_call1(g, "sum axes=[1] keepdims=1", x));
     ts_plan *p = ts_plan_of(g, 1, &y, 0, NULL, &(ts_options){.target = "c"}, &e);
     char *json = p ? ts_plan_json(p, &e) : NULL;
-    CHECK(json && strstr(json, "\"op\":\"ontop_share\""));
+    CHECK(json && strstr(json, "\"op\":\"row_share\""));
     ts_free(json);
     ts_plan_free(p);
     ts_graph_free(g);

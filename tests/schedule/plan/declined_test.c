@@ -65,27 +65,27 @@ int main(void)
     says(wide, two_cores, NULL, 0,
          "Strassen: bytes by which weights grow: 28311552, at most 10485760 expected\n"
          "inlining into k1: it is read at several places\n"
-         "loops of matmul: a tile of 13 rows, vectors a row: 2, worth 0.8339, the one taken 0.8421\n");
+         "loops of matmul: a tile of 13 rows, vectors a row: 2, 0.8339 of the peak, the one taken 0.8421\n");
     says(wide, two_cores, NULL, 4,
          "Strassen: bytes by which weights grow: 56659984, at most 10485760 expected\n"
          "loops shared with k3: leading loops that both walk in step: 0, at least 1 expected\n"
-         "loops of matmul: a tile of 13 rows, vectors a row: 2, worth 0.8339, the one taken 0.8421\n");
+         "loops of matmul: a tile of 13 rows, vectors a row: 2, 0.8339 of the peak, the one taken 0.8421\n");
     says(row_of, two_cores, NULL, 0,
          "Strassen: share of its value that is read: 0.007812, at least 0.5 expected\n"
          "inlining into k1: it is a sum that is not read at its reader's own axes\n"
-         "loops of matmul: a tile of 1 rows, vectors a row: 5, worth 0.2676, the one taken 0.276\n");
+         "loops of matmul: a tile of 1 rows, vectors a row: 5, 0.2676 of the peak, the one taken 0.276\n");
     says(image, two_cores, "{\"match\":{\"op\":\"conv2d\"},\"compute\":\"f32\"}", 1,
          "Winograd: a rule has options for it as the model says it\n"
          "loops shared with k0: leading loops that both walk in step: 0, at least 1 expected\n"
-         "loops of conv2d: a tile of 12 rows, vectors a row: 2, worth 0.8312, the one taken 0.8366\n");
+         "loops of conv2d: a tile of 12 rows, vectors a row: 2, 0.8312 of the peak, the one taken 0.8366\n");
     says(small, two_cores, NULL, 0,
          "Strassen: operations, what weights and values gone through take among them: 32070, at most 9366 expected\n"
          "inlining into k1: movement to its reader repeats elements\n"
-         "loops of matmul: a tile of 8 rows, vectors a row: 1, worth 0.64, the one taken 0.6957\n");
+         "loops of matmul: a tile of 8 rows, vectors a row: 1, 0.64 of the peak, the one taken 0.6957\n");
     says(small, two_cores, NULL, 1,
          "Strassen: operations, what weights and values gone through take among them: 39742, at most 8761 expected\n"
          "loops shared with k0: leading loops that both walk in step: 0, at least 1 expected\n"
-         "loops of matmul: a tile of 8 rows, vectors a row: 1, worth 0.64, the one taken 0.6957\n");
+         "loops of matmul: a tile of 8 rows, vectors a row: 1, 0.64 of the peak, the one taken 0.6957\n");
     says(product, "gpu:h100", NULL, 0,
          "Strassen: operations, what weights and values gone through take among them: 151891312, at most 147975045 "
          "expected\n"

@@ -1,6 +1,7 @@
 /* ontop.c - an operation that the project does not have: proof that one is a new file. */
 #include "graph/ir/rule.h"
 
+/* ---- records ---- */
 const op ops_ontop[] = {
     {.call = "ontop_cube bit:f=0.5",
      .doc = "The third power, plus a bit.",
