@@ -57,6 +57,7 @@ static const head_piece head[] = {
      "#if defined __FMA__ || defined __ARM_FEATURE_FMA\n"
      "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
      "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
+     "#define FUSES /* it rounds once */\n"
      "#else\n"
      "#define FMA(a, b, c) ((a) * (b) + (c))\n"
      "#define FMA64(a, b, c) ((a) * (b) + (c))\n"

@@ -9,6 +9,9 @@ static const fn one_and_erf = {.name = "one_and_erf", .arity = 1, .result = R_SA
 /* x (1 + erf(x / sqrt(2))) / 2: two products and a comparison less than by its parts */
 static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, .c_real = "fast_gelu($0)"};
 
+/* x / s: the same wherever whole numbers of 17 bits are told apart by it */
+static const fn quotient = {.name = "quotient", .arity = 2, .result = R_SAME, .c_real = "quotient($0, $1)"};
+
 /* The rounding of an argument is within the function's error: its division by a number becomes a product. */
 static const expr *multiplied(arena *mem, const expr *x)
 {
@@ -22,12 +25,12 @@ static bool is_number(const expr *x, double v, double within)
     return x->kind == X_LIT && fabs(x->lit - v) <= within;
 }
 
-static const expr *called(arena *mem, const expr *x, const fn *f, const expr *arg) /* in place of x, a call */
+static const expr *called(arena *mem, const expr *x, const fn *f, const expr *const *arg) /* in place of x, a call */
 {
     expr *y = arena_get(mem, sizeof *y);
-    const expr **args = arena_array(mem, 1, sizeof *args);
-    *y = *x, *args = arg;
-    y->fn = f, y->n = 1, y->arg = args;
+    const expr **args = arena_array(mem, (size_t)f->arity, sizeof *args);
+    memcpy(args, arg, (size_t)f->arity * sizeof *args);
+    *y = *x, y->fn = f, y->n = f->arity, y->arg = args;
     return y;
 }
 
@@ -35,7 +38,7 @@ static const expr *one_and_erf_of(arena *mem, const expr *x)
 {
     for (int i = 0; i < 2 && x_is_call(x, "add"); i++)
         if (x_is_call(x->arg[i], "erf") && is_number(x->arg[1 - i], 1, 0))
-            return called(mem, x, &one_and_erf, multiplied(mem, x->arg[i]->arg[0]));
+            return called(mem, x, &one_and_erf, (const expr *[]){multiplied(mem, x->arg[i]->arg[0])});
     return x;
 }
 
@@ -57,7 +60,7 @@ static const expr *gelu_of(arena *mem, const expr *x)
         const expr *t = of[3 - half - erf], *const *u = of[erf]->arg[0]->arg;
         for (int k = 0; k < 2; k++)
             if (is_number(u[k], sqrt(0.5), 1e-7) && x_same(u[1 - k], t))
-                return called(mem, x, &fast_gelu, t);
+                return called(mem, x, &fast_gelu, &t);
     }
     return x;
 }
@@ -101,9 +104,36 @@ const expr *without_round_trips(emitter *m, const expr *x)
     return m->p->reference ? x : x_map(m->mem, x, round_trip, m->mem);
 }
 
+static const expr *real_number(arena *mem, double v)
+{
+    return x_cast(mem, TS_F32, x_real(mem, v));
+}
+
+/* min(max(round(x / s) + zero, low), high), all but x numbers: where x is limited instead, its quotient is of few bits,
+ * and takes three instructions in place of a division, by which the processor is busy for as long as by ten. */
+static const expr *rounded_of(arena *mem, const expr *x)
+{
+    static const char *const chain[] = {"min", "max", "add", "round", "div"};
+    const expr *of = x, *by[COUNT(chain)] = {0};
+    for (int i = 0; i < COUNT(chain); of = of->arg[0], i++) {
+        if (!x_is_call(of, chain[i]))
+            return x;
+        by[i] = of->n > 1 ? x_uncast(of->arg[1]) : NULL;
+        if (by[i] && by[i]->kind != X_LIT)
+            return x;
+    }
+    const float s = (float)by[4]->lit, zero = (float)by[2]->lit;
+    const double low = by[1]->lit - zero, high = by[0]->lit - zero;
+    if (!(s > 1e-30f && s < 1e30f && low >= -0x1p17 && low <= high && high <= 0x1p17))
+        return x;
+    const expr *within = x2(mem, "min", x2(mem, "max", of, real_number(mem, low * s)), real_number(mem, high * s));
+    const expr *of_s = called(mem, x, &quotient, (const expr *[]){within, real_number(mem, s)});
+    return x2(mem, "add", x1(mem, "round", of_s), real_number(mem, zero));
+}
+
 static const expr *idiom(void *user, const expr *x)
 {
-    return x->dtype == TS_F32 ? gelu_of(user, one_and_erf_of(user, x)) : x;
+    return x->dtype == TS_F32 ? rounded_of(user, gelu_of(user, one_and_erf_of(user, x))) : x;
 }
 
 const expr *with_idioms(emitter *m, const expr *x)

@@ -113,6 +113,16 @@ const function library[] = { /* each uses only those above it */
      "    const $f q = $fma($fma(q2, ff, q1), ff, q0);\n"
      "    return x * ($copysign(0.5f - q * $bits_float($float_bits(step) << 23), x) + 0.5f);\n"
      "}\n"},
+    {"quotient", "FMA", PLAIN,
+     "FUNCTION $f quotient@($f x, $f s) /* x / s, a number; its roundings to whole numbers of 17 bits are the same */\n"
+     "{\n"
+     "#ifdef FUSES\n"
+     "    const $f r = 1.0f / s, q = x * r;\n"
+     "    return $fma($fma(-q, s, x), r, q);\n"
+     "#else\n"
+     "    return x / s;\n"
+     "#endif\n"
+     "}\n"},
     {"fast_tanh", "near_exp", PLAIN,
      "FUNCTION $f fast_tanh@($f x) /* 1.4 ULP; 1 from 9.1 on */\n"
      "{\n"
