@@ -3,18 +3,23 @@
 #include "schedule/nest/nest.h"
 #include "tessera.h"
 
-static bool show(const backend *by, const plan *p, const kernel *k, const char *as, const build_options *w, text *t,
-                 err *e)
+typedef struct showing {
+    const backend *by;
+    const char *as; /* the stage */
+    const build_options *asked;
+} showing;
+
+static bool show(const showing *o, const plan *p, const kernel *k, text *t, err *e)
 {
     bool ok = true;
     if (k->moves)
         return text_line(t, "a transfer between devices"), true;
-    if (!by->show)
-        return err_set(e, TS_UNSUPPORTED, "target %s makes nothing of kernels that could be shown", by->name);
+    if (!o->by->show)
+        return err_set(e, TS_UNSUPPORTED, "target %s makes nothing of kernels that could be shown", o->by->name);
     if (!k->scan || k->scan->inside)
-        return by->show(p, k, as, w, t, e);
+        return o->by->show(p, k, o->as, o->asked, t, e);
     for (int i = 0; ok && i < k->scan->plan->n_kernel; i++)
-        ok = show(by, k->scan->plan, &k->scan->plan->kernel[i], as, w, t, e);
+        ok = show(o, k->scan->plan, &k->scan->plan->kernel[i], t, e);
     return ok;
 }
 
@@ -27,8 +32,8 @@ char *ts_plan_kernel(ts_plan *p, int number, const char *as, ts_error *e)
         return err_set(e, TS_USAGE, "kernel %d: the plan has 0 to %d", number, p->plan->n_kernel - 1), NULL;
     const kernel *k = &p->plan->kernel[number];
     const site *at = p->plan->n_site && !k->moves ? &p->plan->site[k->site] : NULL;
-    const bool ok = at ? show(sites_backend(at), at->part, &at->part->kernel[k->within], as, &p->asked, &t, e)
-                       : show(p->target, p->plan, k, as, &p->asked, &t, e);
+    const showing how = {at ? sites_backend(at) : p->target, as, &p->asked};
+    const bool ok = at ? show(&how, at->part, &at->part->kernel[k->within], &t, e) : show(&how, p->plan, k, &t, e);
     if (ok)
         return text_take(&t);
     text_free(&t);

@@ -11,38 +11,38 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                  676  the public header: to be read in one sitting
-graph                  33074  the table of operations is half of it
-import                 11921  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+include                  760  the public header: to be read in one sitting
+graph                  33377  the table of operations is half of it
+import                 11978  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                4399  the chain rule, forward mode, batches, optimizers
-schedule                 181  the table of passes
-schedule/plan           2130  kernels, stages, values, targets
+schedule                 212  the table of passes
+schedule/plan           2216  kernels, stages, values, targets
 schedule/nest           2424  the notation of loops
 schedule/schema         1434  rules, and loops by them
 schedule/fuse           2277  nodes become kernels
-schedule/passes         4953  a file for each other step
+schedule/passes         5344  a file for each other step
 schedule/place           823  plans over several devices
-schedule/explain        1549  what people read of a plan
-backends                4055  driver, runner, weights: what back ends share
-backends/codegen       12046  nests to text, for every C-like language
-backends/cpu            2661  processors as a target, and what is measured of them
+schedule/explain        1749  what people read of a plan
+backends                4399  driver, runner, weights: what back ends share
+backends/codegen       12526  nests to text, for every C-like language
+backends/cpu            2758  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
 backends/probe           761  loops that keep a core busy, for benchmarks and back ends
-backends/c              3677  compiler, loader, team of threads
+backends/c              3787  compiler, loader, team of threads
 backends/emit           1069  programs of their own
 backends/device         1416  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp          273  evaluates definitions
 backends/null             15  plans, and emits nothing
 backends/gpu            3419  graphics processors as a target
-backends/opencl         1892  a dialect and a device
-backends/cuda           2541  a dialect and a device
-bench                   6659  race, statistics, peers
-bench/report            5628  a page of sections
+backends/opencl         1899  a dialect and a device
+backends/cuda           2580  a dialect and a device
+bench                   6763  race, statistics, peers
+bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
-train                  10553  fine-tuning, generation, export
+train                  10892  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    11937  a file for each verb
-tests                  51234  about half of what they test
+cli                    13742  a file for each verb
+tests                  52688  about half of what they test
 bench/tune               923  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '

@@ -305,8 +305,7 @@ static bool tell_facts(const training *t, ts_error *e)
     const cJSON *one;
     char line[400];
     if (takes <= needs * 1.0005)
-        snprintf(line, sizeof line,
-                 "no order of its work needs less, only values computed again, as with --mem-limit");
+        snprintf(line, sizeof line, "no order of its work needs less, only values computed again, as with --mem-limit");
     else
         snprintf(line, sizeof line, "%.3f times the lower bound", takes / needs);
     train_say(t, NEWS_NOTE, "a step needs %.1f MiB (weights, gradients, optimizer state, activations); %s",

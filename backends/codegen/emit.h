@@ -359,9 +359,9 @@ bool vector_moves(void *user, const atom *a); /* with a variable, or an expressi
 const cexpr *vector_element(const emitter *m,
                             int load); /* within: a load's, or the result's; NULL: it is none of them */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
-void vectors_find(emitter *m);           /* in the tile, its start being set up: whether it has them */
-int64_t vectors_of(const emitter *m);    /* that the loop has */
-const expr *vectors_value(emitter *m);   /* partial_value, of all elements of the vector at hand */
+void vectors_find(emitter *m);                /* in the tile, its start being set up: whether it has them */
+int64_t vectors_of(const emitter *m);         /* that the loop has */
+const expr *vectors_value(emitter *m);        /* partial_value, of all elements of the vector at hand */
 void vectors_loop(emitter *m, tile_phase ph); /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
@@ -417,10 +417,10 @@ void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
 bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
 void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
-bool bounds_open(emitter *m);                    /* opens a test around the tile's folds where one is needed */
+bool bounds_open(emitter *m); /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
-void mask_open(emitter *m);          /* before the first stage */
-void mask_check(emitter *m);         /* behind each stage */
+void mask_open(emitter *m);    /* before the first stage */
+void mask_check(emitter *m);   /* behind each stage */
 bool mask_carried(emitter *m); /* before the loop along which states are carried: opens a block if it ends there */
 bool mask_bounds(const emitter *m, int l);                   /* whether loop l of the stage ends where that ends */
 const cexpr *mask_end(const emitter *m, int l, int64_t end); /* where, of trips up to `end` */
@@ -464,7 +464,7 @@ const expr *without_round_trips(emitter *m, const expr *x); /* conversions that 
 /* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
 void stage_enter(emitter *m, int i); /* the stage is the one at hand, with all that is known of it as a whole */
-void kernel_statements(emitter *m);                                    /* gives operands, scratch, tiles and m->code */
+void kernel_statements(emitter *m);  /* gives operands, scratch, tiles and m->code */
 void op_counts_add(op_counts *c, const op_counts *more, double times);
 void kernel_count(const emitter *m, op_counts *out); /* of its statements (count.c) */
 void emit_meet(emitter *m);                          /* the workers of a group wait for one another */

@@ -182,7 +182,8 @@ def counted(name, nodes, weights, span):
             far = apart(want, np.load(f"{work}/varying/y.npy")) if code == 0 else 0
             check(name, far < 2e-5, f"{target} at {n}, {k}: {far:.3g} apart")
     for n, k, text in ((3, 4, "an index is outside" if name == "rows" else ""),
-                       (3, 31, 'dimension "k" is 31 by the value of input "k", outside of --dim k=1..30' if span else "")):
+                       (3, 31, 'dimension "k" is 31 by the value of input "k", outside of --dim k=1..30'
+                        if span else "")):
         code, said = run(path, f"{work}/none", {**inputs_of(n, False), "k": np.array(k)}, *varying, "--target",
                          targets[0])
         check(name, not text or (code and text in said), f"{k} trips over {n} rows: {code}, {said}")

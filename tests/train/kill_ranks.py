@@ -7,8 +7,8 @@ KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 8
 STEPS = str(60 * KILLS + 200)
 last = f"checkpoints/step-{int(STEPS):08}"
 random.seed(seed)
-common = ("model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 16 --lr 0.01 --ema 0.9 --shards 4 "
-          f"--dropout 0.1 --threads 1 -q --steps {STEPS}").split()
+common = ("model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 16 --lr 0.01 --ema 0.9 "
+          f"--shards 4 --dropout 0.1 --threads 1 -q --steps {STEPS}").split()
 open("rank.sh", "w").write('echo $$ >"kill.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"\nexec "$@"\n')
 
 
