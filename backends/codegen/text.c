@@ -32,7 +32,7 @@ const cexpr *emit_index(emitter *m, const affine *a)
 void emit_affine(emitter *m, text *t, const affine *a)
 {
     const cexpr *x = emit_index(m, a);
-    cexpr_print(t, x, x->kind == C_FLOOR ? ATOM : ANY);
+    cexpr_print(t, x, x->kind == C_FLOOR ? ATOM : SUM); /* it may be added to a pointer, or compared */
 }
 
 void emit_passed(emitter *m, const affine *a)

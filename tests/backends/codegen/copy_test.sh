@@ -29,6 +29,15 @@ kept() {
     cat "$model"/k_*.c | tr -s '\n ' ' ' | sed 's/; /;\n/g' | grep '\[.*copy[0-9]*\] = ' >copies # a statement a line || wrong "$model: nothing is copied"
     [ "$(grep -cF ' > 0 ? ' copies)" = "$count" ] || wrong "$model: not $count of these lines keep it inside" "$(cat copies)"
 }
+# a place that is one choice is added to a pointer
+cat >reflected.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}], "inputs": [{"name": "a", "dtype": "f32", "shape": [31]}],
+ "nodes": [{"op": "Constant", "in": [], "out": ["p"], "attr": {"value_ints": [4, 3]}},
+           {"op": "Pad", "in": ["a", "p"], "out": ["y"], "attr": {"mode": "reflect"}}]}
+JSON
+echo '{"format": "tiling/1", "rules": [{"match": {"op": ["pad"]}, "loops": "e/8+a e"}]}' >slices.json
+expect 0 '' run reflected.json --seed 1 --target interp --out rows -q
+expect 0 '' run reflected.json --seed 1 -s ./slices.json --against rows
 kept 1 strided
 kept 0 padded -s ./tiling.json
 finish
