@@ -60,8 +60,8 @@ void dims_collect(ts_model *m)
     m->counts.all = arena_array(&m->mem, (size_t)p->n_input, sizeof *d->all), m->counts.n = 0;
     for (int i = 0; i < p->n_input; i++) {
         const ts_port *one = &p->input[i];
-        if (dtype_class(one->dtype) == D_WHOLE && !one->form && !dims_find(d, one->name) &&
-            (one->rank == 0 || (one->rank == 1 && one->dim[0] == 1)))
+        if ((unsigned)one->dtype < TS_N_DTYPE && dtype_class(one->dtype) == D_WHOLE && !one->form &&
+            !dims_find(d, one->name) && (one->rank == 0 || (one->rank == 1 && one->dim[0] == 1)))
             m->counts.all[m->counts.n++] = (dimension){.symbol = one->name, .extent = -1, .high = -1, .fallback = -1};
     }
     for (int i = 0; i < m->file.n_rule; i++) {

@@ -138,6 +138,18 @@ static bool read_schema(plan *p, const plan_options *asked, err *e)
     return ok;
 }
 
+/* Operands have lower numbers than what takes them. */
+static const bool *needed(plan *p)
+{
+    bool *all = arena_array(&p->mem, (size_t)p->n_model + 1, sizeof *all);
+    for (int i = 0; i < p->n_root; i++)
+        all[p->root[i]->id] = true;
+    for (int id = p->n_model; id-- > 0;)
+        for (int i = 0; all[id] && i < p->g->node[id]->n_in; i++)
+            all[p->g->node[id]->in[i]->id] = true;
+    return all;
+}
+
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e)
 {
     plan *p = heap_array(1, sizeof *p);
@@ -151,6 +163,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .n_variable = asked->variables ? asked->variables->n : 0,
                 .variables = asked->variables,
                 .g = g,
+                .n_model = g->n,
                 .finder = asked->finder,
                 .passes = plan_passes,
                 .passed = asked->passed,
@@ -160,6 +173,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
     for (int i = 0; i < n_root; i++)
         all[i] = root[i];
     p->root = all;
+    p->of_model = needed(p);
     find_inputs(p);
     variable *own = arena_array(&p->mem, (size_t)p->n_variable + 1, sizeof *own);
     for (int i = 0; i < p->n_variable; i++)

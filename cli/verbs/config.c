@@ -34,11 +34,24 @@ static void put_setting(cJSON *rows, const args *a, const option *o)
 static const char form[] = "{settings!name|value|from}\n"
                            "[files*[found?{path} is read\n|{path} is not there\n]]";
 
+/* A value of the command line is refused as anywhere else; one of a file is shown, whatever it is. */
+static bool plans(const args *a, ts_error *e)
+{
+    const ts_options o = session_options(a);
+    ts_graph *g = ts_graph_make();
+    const ts_tensor one = ts_scalar(g, TS_F32, 1);
+    ts_plan *p = ts_plan_of(g, 1, &one, 0, NULL, &o, e);
+    const bool ok = p != NULL;
+    ts_plan_free(p), ts_graph_free(g);
+    return ok;
+}
+
 static int run(const args *a, ts_error *e)
 {
+    if ((args_count(a, "target") || args_count(a, "isa")) && !plans(a, e))
+        return (int)e->code;
     cJSON *root = reply_make("config/1"), *files = js_array(root, "files"), *rows = js_array(root, "settings");
     const option *o;
-    (void)e;
     for (int i = SETTING_FILES - 1; i >= 0; i--)
         if (a->config.file[i])
             js_row(files, "path:%s,found:%i", a->config.file[i], a->config.found[i]);

@@ -335,8 +335,9 @@ static void put_kernel(text *t, const plan *p, int i, const text *lines)
     else {
         put_walked(t, own, k);
         work_explain(t, own, own == p ? i : k->within);
-        if (own == p)
-            json_add(t, "graph_node:%d", work_node(p, i)->id);
+        const int id = work_node(p, i)->id;
+        if (own == p && id < p->n_model && p->of_model[id])
+            json_add(t, "graph_node:%d", id);
     }
     if (lines->length)
         json_add_lines(t, "declined", text_str(lines));

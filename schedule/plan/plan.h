@@ -257,8 +257,10 @@ typedef struct plan {
     const detour *detours; /* of the ways that were taken; see explain/work.c */
     buffer *buffer;        /* by id of the first n_buffer nodes */
     int n_buffer;
-    int n_input, n_told; /* behind those that are read: others whose extents follow variables */
-    const node **input;  /* the inputs that the roots need, by id */
+    int n_model;          /* nodes that there were before all passes */
+    const bool *of_model; /* of these by id: the roots need it */
+    int n_input, n_told;  /* behind those that are read: others whose extents follow variables */
+    const node **input;   /* the inputs that the roots need, by id */
     /* By input: multiples of so many bytes at which it begins, where it moves from run to run; NULL: the target's */
     const int64_t *input_grain;
     int n_carried;

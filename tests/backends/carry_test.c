@@ -189,7 +189,7 @@ static void test_memory(void)
     ts_graph *g = ts_graph_make();
     ts_tensor x = ts_input(g, "x", TS_F32, 2, (int64_t[]){64, 64}), xx = ts_call2(g, "matmul", x, x),
               y = ts_call2(g, "matmul", xx, ts_call2(g, "matmul", xx, x)), sum = ts_call1(g, "sum", y);
-    marks m = {.p = ts_plan_of(g, 1, &sum, 0, NULL, &(ts_options){.target = "interp"}, &e)};
+    marks m = {.p = ts_plan_of(g, 1, &sum, 0, NULL, &(ts_options){.target = "c", .threads = 1}, &e)};
     ts_memory *all = m.at[0];
     ts_array one = {0};
     CHECK(m.p && ts_plan_memory(m.p, all, &e) && !all[TS_TAG_INPUTS].now && !all[TS_TAG_VALUES].peak);

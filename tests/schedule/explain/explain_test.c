@@ -257,7 +257,8 @@ static char *without_rules(const plan *p) /* the document less what schema and r
     cJSON_DeleteItemFromObject(root, "schema");
     cJSON_ArrayForEach(k, cJSON_GetObjectItem(root, "kernels")) cJSON_DeleteItemFromObject(k, "rule"),
         cJSON_DeleteItemFromObject(k, "declined"),
-        cJSON_DeleteItemFromObject(k, "work"); /* the other plan is of what stands for the model's products */
+        cJSON_DeleteItemFromObject(k, "graph_node"), /* nodes that the first one made stand for the model's */
+        cJSON_DeleteItemFromObject(k, "work");       /* the other plan is of what stands for the model's products */
     free(source);
     source = cJSON_Print(root);
     cJSON_Delete(root);
