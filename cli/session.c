@@ -34,14 +34,14 @@ const option_group session_limit_options = {"Limits", limit_options, NULL};
 
 static const option plan_options[] = {
     {"target", 0, A_TARGET, "NAME",
-     "back end, as c or interp (doctor lists all), or device of it, as c:numa0, c:cores0-7, BACKEND:1; A,B: over both",
+     "back end (doctor lists all), or device of it, as c:numa0, c:cores0-7, BACKEND:1; A,B: over both",
      ONCE},
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", ONCE},
     {"machine", 0, WORD, "TEXT", "plan for this machine, \"core:8 l3:1(32MB)\", or gpu:h100 (default: this one)", ONCE},
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
     {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
-    {"mem-limit", 0, BYTES, "SIZE", "need no more, as in 4G: a training step computes values again", ONCE},
+    {"mem-limit", 0, BYTES, "SIZE", "need no more, as 4G: a step computes values again", ONCE},
     {0},
 };
 void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])

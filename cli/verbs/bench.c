@@ -279,8 +279,8 @@ static const option options[] = {
     {"concurrent", 0, INTEGER, "N", "requests in parallel in place of a race: passes a second, p50, p99", NULL, false,
      1, CONCURRENT_MOST},
     {"decode", 0, INTEGER, "N",
-     "of a language model in place of a race: tokens a second of --batch prompts (default: 1) "
-     "of --length tokens, and of N behind each",
+     "of a language model, in place of a race: tokens a second of --batch prompts of --length tokens, and of N "
+     "behind each",
      NULL, false, 2, 1 << 20},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", ONCE},
     {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", ONCE},

@@ -223,7 +223,7 @@ static const option data_options[] = {
 };
 static const option model_options[] = {
     {"pool", 0, CHOICE, "mean|cls", "one vector from those of all tokens", ONCE},
-    {"head", 0, A_FILE, "FILE|none", "initial head.weight and head.bias (default: from the seed)", ONCE},
+    {"head", 0, A_FILE, "FILE|none", "initial head.weight, head.bias (default: seeded)", ONCE},
     {"loss", 0, WORD, "NAME", "output that is the loss itself: no head", ONCE},
     {"dim", 0, PAIR, "NAME=N", "extent of a dimension that the data leaves open; repeats", REPEATS},
     {"lora", 0, INTEGER, "N", "train LoRA factors of rank N for the weights of --on, and the head", NULL, false, 1,
