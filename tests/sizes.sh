@@ -15,14 +15,14 @@ include                  760  the public header: to be read in one sitting
 graph                  33377  the table of operations is half of it
 import                 11978  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                4399  the chain rule, forward mode, batches, optimizers
-schedule                 212  the table of passes
-schedule/plan           2216  kernels, stages, values, targets
+schedule                 226  the table of passes
+schedule/plan           2218  kernels, stages, values, targets
 schedule/nest           2424  the notation of loops
 schedule/schema         1434  rules, and loops by them
 schedule/fuse           2277  nodes become kernels
 schedule/passes         5344  a file for each other step
 schedule/place           823  plans over several devices
-schedule/explain        1749  what people read of a plan
+schedule/explain        1750  what people read of a plan
 backends                4399  driver, runner, weights: what back ends share
 backends/codegen       12526  nests to text, for every C-like language
 backends/cpu            2758  processors as a target, and what is measured of them
@@ -41,8 +41,8 @@ bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  10892  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13742  a file for each verb
-tests                  52688  about half of what they test
+cli                    13755  a file for each verb
+tests                  52689  about half of what they test
 bench/tune               923  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '

@@ -202,7 +202,7 @@ static kernel copying(const following *f, const kernel *k, const stage *s, int l
             memcpy(c->letter[a], s->letter[axis[d]], MAX_LETTER);
             c->varies[a] = s->varies[axis[d]];
         } else
-            snprintf(c->letter[a], MAX_LETTER, "d%d", d);
+            snprintf(c->letter[a], MAX_LETTER, "d%u", (unsigned)d % MAX_RANK);
     }
     c->n_result = c->n_axis, c->value = x_load(&p->mem, from, sub);
     memcpy(c->own, c->letter, sizeof c->own);
