@@ -337,7 +337,7 @@ static void test_inferred(void)
     CHECK(y && ts_shape(w)[0] == 3 && ts_shape(w)[1] == 5 && ts_shape(y)[0] == 7 && ts_shape(y)[1] == 3);
     for (int rank = 2; rank <= 5; rank++) { /* the middle of any number of axes */
         const int64_t dim[] = {2, 3, 4, 5, 6};
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "r%d", rank);
         const ts_tensor r = ts_input(g, name, TS_F64, rank, dim),
                         t = ts_call1(g, "einsum equation=a..v..b->b..v..a", r);
