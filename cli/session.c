@@ -34,8 +34,7 @@ const option_group session_limit_options = {"Limits", limit_options, NULL};
 
 static const option plan_options[] = {
     {"target", 0, A_TARGET, "NAME",
-     "back end (doctor lists all), or device of it, as c:numa0, c:cores0-7, BACKEND:1; A,B: over both",
-     ONCE},
+     "back end (doctor lists all), or device of it, as c:numa0, c:cores0-7, BACKEND:1; A,B: over both", ONCE},
     {"threads", 0, INTEGER, "N", "threads (default: one per core)", NULL, false, 1, TS_MAX_THREADS},
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", ONCE},
     {"machine", 0, WORD, "TEXT", "plan for this machine, \"core:8 l3:1(32MB)\", or gpu:h100 (default: this one)", ONCE},

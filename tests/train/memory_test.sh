@@ -1,6 +1,7 @@
 #!/bin/sh
 # What a run is foretold to take is within a tenth of what it takes, with evaluations and without; a step that recomputing would
 # make smaller is not called minimal. Under --mem-limit a step recomputes what it must, and no more, to the same bits, and says so.
+# ctest: large
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" - <<'PY' || { echo "skipped: no numpy"; exit 77; }
