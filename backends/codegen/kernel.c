@@ -1,5 +1,5 @@
-/* kernel.c - the loops around the tiles, and the function that holds them. Extents are constants, so a loop whose step
- * does not divide is cut into full trips and one clipped trip, each written out with its own constants. */
+/* kernel.c - the loops around the tiles, and the function that holds them: trips as passes leave them (trips.c), each
+ * with its own constants, as statements. */
 #include "backends/codegen/trips.h"
 
 #include <stdio.h>

@@ -32,7 +32,7 @@ const trips_pass trips_passes[N_TRIPS_PASS] = {
     {"counts", "ends loops where the call of a tile says", "masks",
      "one tile serves calls with more trips and with fewer", false, counts_pass},
     {"ends", "ends loops where the run does, and writes the trip that may end within apart", "counts",
-     "sums of what there is", false, extents_pass},
+     "sums of what there is", false, ends_pass},
 };
 
 /* ---- nodes ---- */

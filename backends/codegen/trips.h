@@ -79,5 +79,5 @@ strip *guards_pass(emitter *m, strip *t);            /* split.c */
 strip *choices_pass(emitter *m, strip *t);           /* partial.c */
 strip *masks_pass(emitter *m, strip *t);             /* mask.c */
 strip *counts_pass(emitter *m, strip *t);            /* tile.c */
-strip *extents_pass(emitter *m, strip *t);           /* varying.c */
+strip *ends_pass(emitter *m, strip *t);              /* varying.c */
 #endif

@@ -178,7 +178,7 @@ static void end_within(emitter *m, strip *t, trips_way way)
     varying_bounds(m, t->loop, way, &t->from, &t->to);
 }
 
-strip *extents_pass(emitter *m, strip *t)
+strip *ends_pass(emitter *m, strip *t)
 {
     trips_way way[2] = {VECTORS_LEFT};
     int n = 1;
