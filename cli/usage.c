@@ -106,7 +106,8 @@ static bool check_count(const verb *v, const char *line, const char *form, const
         return true;
     err_set(e, TS_USAGE, "%s%s%s: do not know what to do with \"%s\", %d argument%s expected", v->name, gap, form,
             noun[i], i, i == 1 ? "" : "s");
-    err_hint(e, "tessera %s %.*s; see tessera help %s", v->name, usage_length(line), line, v->name);
+    const int length = usage_length(line);
+    err_hint(e, "tessera %s%s%.*s; see tessera help %s", v->name, length ? " " : "", length, line, v->name);
     return false;
 }
 

@@ -41,7 +41,7 @@ bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  10892  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13755  a file for each verb
+cli                    13759  a file for each verb
 tests                  52689  about half of what they test
 bench/tune               923  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software

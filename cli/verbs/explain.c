@@ -317,7 +317,11 @@ static bool explain_step(void *user, ts_plan *step, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
+    static const char *const kernels[] = {"op", "dump", "why", "all", NULL};
     session s = {0};
+    if (args_flag(a, "ledger") && !args_clash(a, kernels, "explain: ", " is about kernels, and --ledger lists values",
+                                              "leave one of them out", e))
+        return e->code;
     if (run_is(args_noun(a, 0)))
         return run_step(a, args_noun(a, 0), args_text(a, "schema"), explain_step, e);
     if (session_open(&s, a, args_noun(a, 0), e))

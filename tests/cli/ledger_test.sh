@@ -52,6 +52,9 @@ expect 0 'k1 (barrier), k2 (barrier), k3 (barrier)' explain bert-tiny --ledger $
 expect 0 'read next  last' explain bert-tiny --ledger --threads 1 --dim seq=8
 printf 'x\t1\ny\t0\n' >train.tsv
 "$TESSERA" train bert-tiny --data train.tsv --tokenizer bytes --length 8 --batch 2 --steps 1 -q -o run >said 2>&1 || wrong "train fails" "$(cat said)"
+expect 2 'explain: --op is about kernels, and --ledger lists values' explain bert-tiny --dim seq=8 --ledger --op x
+expect 2 'explain: --dump is about kernels' explain bert-tiny --dim seq=8 --ledger --dump text=out
+expect 2 'hint: tessera config; see tessera help config' config nothing
 "$TESSERA" explain run --ledger --json >step.json || wrong "explain --ledger of a step fails"
 "${PYTHON:-python3}" - <<'PY' || wrong "the ledger of a step does not tell its states"
 import json
