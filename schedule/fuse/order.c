@@ -120,19 +120,11 @@ static bool taken_whole(const fuser *f, const node *n) /* made or read by a rout
     return false;
 }
 
-static bool in_blocks(const layout *y)
-{
-    for (int i = 0; i < y->n; i++)
-        if (y->digit[i].step > 1)
-            return true;
-    return false;
-}
-
 /* As it lay when nothing was computed again, where that can be: sums are formed along what lies in one piece. */
 static bool as_before(const fuser *f, const node *n, layout *y)
 {
     const layout *like = checkpointing_like(f->p, n), rows = *y;
-    if (!like || in_blocks(like))
+    if (!like || layout_in_blocks(like))
         return false;
     *y = *like;
     if (all_readers(f, n, along_axes))
@@ -238,7 +230,7 @@ static void choose_block(const fuser *f, const kernel *k)
     layout *y = &p->buffer[s->node->id].layout;
     const layout before = *y, *like = checkpointing_like(p, s->node);
     int axis = stage_given(s);
-    if (like && !in_blocks(like))
+    if (like && !layout_in_blocks(like))
         return;
     if (axis < 0)
         axis = kept_axis(p, s);

@@ -1,8 +1,10 @@
 /* layouts.c - layouts by rule. A value lies as the first kernel says that makes it ("y") or reads it ("a", "b", ...),
  * and whoever else reads it finds it there. A kernel that copies it, element by element, so that bits stay, stands
  * between where it has to lie otherwise, too: an input comes in rows, results go in rows, routines take rows, and a
- * reader may ask for another layout than the one before it. */
+ * reader may ask for another layout than the one before it. Where no rule speaks, an operand that lies in rows is
+ * copied into the blocks of a result whose vectors would gather each of its elements again and again. */
 #include "schedule/passes/layouts.h"
+#include "graph/affine/linear.h"
 #include "graph/ir/rule.h"
 #include "schedule/nest/nest.h"
 
@@ -140,7 +142,7 @@ typedef struct added { /* before kernel `at`, or behind it */
 } added;
 typedef struct following {
     plan *p;
-    int n_said, n_added; /* layouts that rules say of kernels: at most as many kernels are added */
+    int n_said, n_added; /* layouts that rules say of kernels, or that blocks want: at most as many kernels are added */
     added *added;
     int n_node;
     bool *fixed, *whole, *root; /* by node id: somebody said its layout; a routine makes or takes it; it is a result */
@@ -321,21 +323,94 @@ static bool follow(following *f, int at, const rule *r, int own, err *e)
     return true;
 }
 
+/* ---- where no rule speaks ---- */
+/* Times that a stage reads each element of an operand, from which on a copy costs less than gathers */
+enum { OFTEN = 4 };
+
+static bool read_often(const stage *s, const type *of)
+{
+    double reads = 1;
+    for (int i = 0; i < s->n_axis; i++)
+        reads *= (double)s->extent[i];
+    return reads >= OFTEN * (double)type_count(of);
+}
+
+static bool walks(const stage *s, const expr *sub, int axis) /* that axis alone, from 0 on */
+{
+    linear l;
+    bool found = false;
+    if (!linear_of(sub, &l) || l.plus)
+        return false;
+    for (int i = 0; i < l.n; i++) {
+        const bool at = l.atom[i]->kind == X_AXIS, one = at && s->extent[l.atom[i]->axis] == 1;
+        if (at && l.atom[i]->axis == axis && l.by[i] == 1)
+            found = true;
+        else if (!one)
+            return false;
+    }
+    return found;
+}
+
+/* The blocks of the result for an operand of which they walk a dimension of rows that is not the last. */
+static bool gathered(const plan *p, const stage *s, const expr *load, layout *y)
+{
+    const layout *to = &p->buffer[s->node->id].layout;
+    const type *t = &load->from->type;
+    if (node_is_weight(load->from) || !layout_in_blocks(to) || !read_often(s, t) ||
+        !layout_is_rows(&p->buffer[load->from->id].layout, t))
+        return false;
+    const digit *block = &to->digit[to->n - 1];
+    const expr *at = s->store[block->dim];
+    int dim = 0;
+    while (dim < t->rank - 1 && !(at->kind == X_AXIS && walks(s, load->arg[dim], at->axis)))
+        dim++;
+    if (dim >= t->rank - 1 || t->dim[dim] < block->span)
+        return false;
+    *y = (layout){0};
+    for (int d = 0; d < t->rank; d++)
+        layout_digit(y, d, d == dim ? block->span : 1, t->dim[d]);
+    layout_digit(y, dim, 1, block->span);
+    return layout_seal(y, t);
+}
+
+/* The stage of a kernel of which operands may be copied so, or NULL */
+static stage *alone(const plan *p, const kernel *k)
+{
+    return k->n_stage == 1 && stage_nested(k->stage) && !p->n_crossing ? k->stage : NULL;
+}
+
+static bool bring(following *f, int at, err *e)
+{
+    stage *s = alone(f->p, &f->p->kernel[at]);
+    layout y;
+    for (int i = 0; s && i < s->n_load; i++)
+        if (gathered(f->p, s, s->load[i], &y) && !place_operand(f, at, s, i, &y, e))
+            return false;
+    return true;
+}
+
 /* ---- the pass ---- */
 static const rule *first_rule(const plan *p, const kernel *k, int which) /* which -1: for the kernel */
 {
-    const int at = which < 0 ? schema_match(p->schema, k, 0) : schema_match_stage(p->schema, k, which, 0);
+    const int at = !p->schema  ? -1
+                   : which < 0 ? schema_match(p->schema, k, 0)
+                               : schema_match_stage(p->schema, k, which, 0);
     return at < 0 ? NULL : &p->schema->rule[at];
 }
 
 static void count_said(following *f)
 {
     const plan *p = f->p;
-    for (int i = 0; i < p->n_kernel; i++)
-        for (int s = -1; s < p->kernel[i].n_stage; s++) {
-            const rule *r = first_rule(p, &p->kernel[i], s);
+    for (int i = 0; i < p->n_kernel; i++) {
+        const stage *s = alone(p, &p->kernel[i]);
+        layout y;
+        for (int l = 0; s && l < s->n_load; l++)
+            f->n_said += gathered(p, s, s->load[l], &y);
+        for (int j = -1; j < p->kernel[i].n_stage; j++) {
+            const rule *r = first_rule(p, &p->kernel[i], j);
             f->n_said += r ? r->n_layout : 0;
         }
+    }
 }
 
 static void find_whole(following *f)
@@ -377,7 +452,7 @@ static void put_in_order(following *f)
 bool layouts_follow(plan *p, err *e)
 {
     following f = {.p = p};
-    if (!p->schema || p->reference)
+    if (p->reference)
         return true;
     count_said(&f);
     if (!f.n_said)
@@ -391,9 +466,11 @@ bool layouts_follow(plan *p, err *e)
     f.root = arena_array(&mem, n, sizeof *f.root), f.last = arena_array(&mem, n, sizeof *f.last);
     find_whole(&f);
     bool good = true;
-    for (int i = 0; good && i < p->n_kernel; i++)
+    for (int i = 0; good && i < p->n_kernel; i++) {
         for (int s = -1; good && s < p->kernel[i].n_stage; s++)
             good = follow(&f, i, first_rule(p, &p->kernel[i], s), s < 0 ? p->kernel[i].main : s, e);
+        good = good && bring(&f, i, e);
+    }
     if (good)
         put_in_order(&f);
     arena_free(&mem);

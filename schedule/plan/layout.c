@@ -60,6 +60,14 @@ int64_t layout_place(const layout *y, const int64_t *subscript)
     return place;
 }
 
+bool layout_in_blocks(const layout *y)
+{
+    for (int i = 0; i < y->n; i++)
+        if (y->digit[i].step > 1)
+            return true;
+    return false;
+}
+
 bool layout_same(const layout *a, const layout *b)
 {
     if (a->n != b->n)

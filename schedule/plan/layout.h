@@ -20,6 +20,7 @@ typedef struct layout {
 
 void layout_rows(layout *y, const type *t); /* row-major */
 bool layout_is_rows(const layout *y, const type *t);
+bool layout_in_blocks(const layout *y); /* some dimension goes in steps of more than one element */
 bool layout_same(const layout *a, const layout *b);
 /* Appends a digit for dim: subscript / step within span. layout_seal computes strides and size when all are there and
  * merges neighbours of one dimension; false when a dimension of more than one element never reaches step 1. */

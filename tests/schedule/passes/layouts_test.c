@@ -72,6 +72,21 @@ static void test_ends(void)
     follows(batch, "{\"layout\":{\"y\":\"d2 d0 d1\"}}", "matmul: d2 d0 d1; convert: d0 d1 d2", "");
 }
 
+/* Depthwise: 32 channels of an input in rows go into blocks once; what a product reads as single numbers does not. */
+static const node *depthwise(graph *g)
+{
+    const int64_t x[] = {1, 32, 12, 12}, w[] = {32, 1, 3, 3}, v[] = {16, 32, 1, 1};
+    const node *y = g_call2(g, "conv2d group=32 pads=[1,1,1,1]", ts_input(g, "x", TS_F32, 4, x),
+                            ts_weight(g, "w", TS_F32, 4, w, 0, 1, 1));
+    return g_call2(g, "conv2d", y, ts_weight(g, "v", TS_F32, 4, v, 0, 1, 2));
+}
+
+static void test_gathered(void)
+{
+    follows(depthwise, NULL, "convert: d0 d1/16 d2 d3 d1; conv2d: d0 d1/16 d2 d3 d1; conv2d: d0 d1 d2 d3", "");
+    follows(convolution, NULL, "conv2d: d0 d1 d2 d3", "");
+}
+
 static void test_refused(void)
 {
     follows(two_products, FIRST "{\"f\":\"k m\"}}", "matmul: d0 d1; matmul: d0 d1",
@@ -89,6 +104,7 @@ int main(void)
 {
     test_between();
     test_ends();
+    test_gathered();
     test_refused();
     return check_done();
 }
