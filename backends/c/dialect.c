@@ -88,34 +88,6 @@ static const char each_if_far[] =
     "}\n";
 
 static const function functions[] = {
-    {"turn16", "", PLAIN,
-     "/* Rows of 16 words, from_row apart, become columns, whose 16 rows lie to_row apart. */\n"
-     "FUNCTION void turn16(void *to, long to_row, const void *from, long from_row)\n"
-     "{\n"
-     "    uint32_t *y = to;\n"
-     "    const uint32_t *x = from;\n"
-     "#ifdef __AVX512F__\n"
-     "    typedef uint32_t lanes __attribute__((vector_size(64), aligned(4), may_alias));\n"
-     "    lanes a[16], b[16];\n"
-     "    UNROLL(16)\n"
-     "    for (int i = 0; i < 16; i++) a[i] = *(const lanes *)(x + i * from_row);\n"
-     "    UNROLL(4)\n"
-     "    for (int round = 0; round < 4; round++) {\n"
-     "        UNROLL(8)\n"
-     "        for (int i = 0; i < 8; i++) {\n"
-     "            b[2 * i] = ZIP(a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);\n"
-     "            b[2 * i + 1] = ZIP(a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);\n"
-     "        }\n"
-     "        UNROLL(16)\n"
-     "        for (int i = 0; i < 16; i++) a[i] = b[i];\n"
-     "    }\n"
-     "    UNROLL(16)\n"
-     "    for (int i = 0; i < 16; i++) *(lanes *)(y + i * to_row) = a[i];\n"
-     "#else\n"
-     "    for (int i = 0; i < 16; i++)\n"
-     "        for (int j = 0; j < 16; j++) memcpy(y + j * to_row + i, x + i * from_row + j, 4);\n"
-     "#endif\n"
-     "}\n"},
     /* Asking another part costs a line of its cache, whether it has work left or not: few are asked */
     {"ts_units", "", PLAIN,
      "typedef struct ts_units {\n"
@@ -389,7 +361,6 @@ const dialect c_dialect = {
     .fetch = "PREFETCH($0, $1);",
     .unroll = "UNROLL($0)",
     .unroll_most = 16, /* of 48 trips with halves gcc makes one piece in a minute, of these at a time at once */
-    .turn = {4, 16, "turn16($0, $1, $2, $3)"},
     .part = "share->part",
     .parts = "share->parts",
     .chunks = (const char *const[]){"for (ts_units u = {0}; next_units(share, $1, &u);) {",

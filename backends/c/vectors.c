@@ -6,9 +6,10 @@
 #include <string.h>
 
 /* In texts: %T the type, %t of an element, %n how many, %b bytes of one, %I 0, 1, 2, ...; of the same size: %M masks,
- * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are. Arguments are a, b, c; p
- * is a place in memory, n a number of elements; %N is the name, less fast_ and _x. As instructions are named:
- * of x86 %p ps or pd, %q d or q, %k the type of masks; of AArch64 %A 4s, 2d or 2s, %a v4sf, v2df or v2sf. */
+ * %V natural numbers, %v one of these; %W: w[0] | w[1] | ..., words of 8 bytes that there are; %Z: see write_turn.
+ * Arguments are a, b, c; p is a place in memory, n a number of elements; %N is the name, less fast_ and _x. As
+ * instructions are named: of x86 %p ps or pd, %q d or q, %k the type of masks; of AArch64
+ * %A 4s, 2d or 2s, %a v4sf, v2df or v2sf. */
 /* clang-format off */
 static const char each[] = "LANES %T %T_%N(%T a)\n"
                            "{\n"
@@ -110,6 +111,27 @@ const function c_vectors[] = {
      "{\n"
      "    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b << (24 - i) >> 24);\n"
      "    return c;\n"
+     "}\n"},
+    {"turn", "type mask.type UNROLL! ZIP!", VECTOR, /* element j of vector i becomes element i of vector j */
+     "LANES void %T_turn(%T *a)\n"
+     "{\n"
+     "    typedef %M lanes;\n"
+     "%Z"
+     "}\n"},
+    {"turned", "turn UNROLL!", VECTOR, /* rows are so many elements apart */
+     "LANES void %T_turned(void *to, long to_row, const void *from, long from_row) /* 16 rows and columns */\n"
+     "{\n"
+     "    for (int i = 0; i < 16; i += %n)\n"
+     "        for (int j = 0; j < 16; j += %n) {\n"
+     "            const %t *x = (const %t *)from + i * from_row + j;\n"
+     "            %t *y = (%t *)to + j * to_row + i;\n"
+     "            %T a[%n];\n"
+     "            UNROLL(%n)\n"
+     "            for (int k = 0; k < %n; k++) a[k] = *(const %T_memory *)(x + k * from_row);\n"
+     "            %T_turn(a);\n"
+     "            UNROLL(%n)\n"
+     "            for (int k = 0; k < %n; k++) *(%T_memory *)(y + k * to_row) = a[k];\n"
+     "        }\n"
      "}\n"},
     {"within", "max min", VECTOR,
      "LANES %T %T_within(%T a, %t low, %t high) /* 0 of what is no number */\n"
@@ -235,6 +257,24 @@ static const char *natural(int bytes) /* a number of that size */
     return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
 }
 
+/* Of vectors so far apart halves change places, then quarters of halves, and so on. */
+static void write_turn(text *t, instance l)
+{
+    const char *of = element_name(l.of);
+    for (int n = l.n, far = n / 2; far; far /= 2) {
+        text_add(t, "    UNROLL(%d)\n    for (int i = 0; i < %d; i++) {\n", n / 2, n / 2);
+        text_add(t, "        %sx%d *const p = a + i / %d * %d + i %% %d, b = p[0], c = p[%d];\n", of, n, far, 2 * far,
+                 far, far);
+        for (int second = 0; second < 2; second++) {
+            text_add(t, "        p[%d] = ZIP(b, c", second * far);
+            for (int k = 0; k < n; k++)
+                text_add(t, ", %d", k / far % 2 ? n + k - (second ? 0 : far) : k + (second ? far : 0));
+            text_add(t, ");\n");
+        }
+        text_add(t, "    }\n");
+    }
+}
+
 static void write_form(text *t, const char *s, const char *name, instance l)
 {
     const int bytes = element_bytes(l.of);
@@ -261,6 +301,7 @@ static void write_form(text *t, const char *s, const char *name, instance l)
             case 'a': text_add(t, "v%d%s", l.n, bytes == 4 ? "sf" : "df"); break;
             case 'A': text_add(t, "%d%s", l.n, bytes == 4 ? "s" : "d"); break;
             case 'L': text_add(t, "__attribute__((vector_size(%d))) long long", bytes * l.n); break;
+            case 'Z': write_turn(t, l); break;
             case 'W':
                 for (int i = 0; i < bytes * l.n / 8; i++)
                     text_add(t, i ? " | w[%d]" : "w[%d]", i);

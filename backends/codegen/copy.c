@@ -25,6 +25,7 @@ static bool find_strides(emitter *m, int load, const int *order, int n, int64_t 
 }
 
 /* ---- the copy's statements ---- */
+static const element of_bytes[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E_U64};
 enum { BLOCK = 16 }; /* elements whose lines stay in the first cache, both ways */
 
 static const char *copy_at(emitter *m, const copying *c) /* where the copy begins */
@@ -115,7 +116,7 @@ static void turn_rest(emitter *m, const copying *c, const affine *at) /* a block
         copy_loop(
             m, "copy", axis[i],
             (stmt){.from = block,
-                   .to = cexpr_least(m->mem, cexpr_plus(m->mem, block, c->side), emit_whole(m, m->here.cur[axis[i]]))});
+                   .to = cexpr_least(m->mem, cexpr_plus(m->mem, block, BLOCK), emit_whole(m, m->here.cur[axis[i]]))});
     }
     copy_one(m, c, at);
     code_close(&m->out.code), code_close(&m->out.code);
@@ -129,23 +130,24 @@ static bool clamped(emitter *m, const copying *c) /* some subscript leaves its d
     return !pure;
 }
 
-/* Whole blocks by what the dialect has for that. */
+/* Whole blocks by vectors, where the language has them. */
 static void turn_blocks(emitter *m, const copying *c, const affine *at)
 {
-    const turning *turn = &m->d->turn;
-    const bool words = turn->side && ts_dtype_bytes(source_dtype(m, c->load)) == turn->bytes && c->even &&
-                       !clamped(m, c);
-    if (!words || stage_guard(m->s, c->load) || m->here.cur[c->fast] < c->side || m->here.cur[c->slow] < c->side) {
+    const int bytes = ts_dtype_bytes(source_dtype(m, c->load)), n = (int)int_min(vector_count(m, bytes), 32 / bytes);
+    const element e = of_bytes[bytes];
+    const bool turns = n > 1 && n <= BLOCK && callees_have(m->d, "turned", 6, (instance){e, n}) && c->even &&
+                       !clamped(m, c) && !stage_guard(m->s, c->load);
+    if (!turns || m->here.cur[c->fast] < BLOCK || m->here.cur[c->slow] < BLOCK) {
         turn_rest(m, c, at);
         return;
     }
-    text to = {0}, from = {0}, call = {0};
+    text to = {0}, from = {0};
     const long long fast = m->here.cur[c->fast], slow = m->here.cur[c->slow];
     stmt *test = code_open(
         &m->out.code,
         (stmt){.kind = S_IF,
                .value = cexpr_word(m->mem, arena_format(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld", c->fast,
-                                                        c->side, fast, c->slow, c->side, slow))});
+                                                        BLOCK, fast, c->slow, BLOCK, slow))});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
              cexpr_word(m->mem, arena_format(m->mem, "block%d", c->fast)));
     code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow),
@@ -153,15 +155,17 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
     text_add(&to, "%s + ", copy_at(m, c));
     emit_affine(m, &to, at);
     add_source(m, c, &from);
-    form_write(
-        &call, m->out.uses, m->d, turn->call,
-        (const char *[]){to.s, number_text(m, c->to->stride[c->fast]), from.s, number_text(m, c->stride[c->slow])});
-    code_call(&m->out.code, cexpr_word(m->mem, call.s));
+    m->tile.vectors.n = n;
+    code_call(&m->out.code, vector_call(m, e, "turned", "($0, $1, $2, $3)",
+                                        (const cexpr *const[]){
+                                            cexpr_word(m->mem, to.s), cexpr_number(m->mem, c->to->stride[c->fast]),
+                                            cexpr_word(m->mem, from.s), cexpr_number(m->mem, c->stride[c->slow])}));
+    m->tile.vectors.n = 0;
     code_close(&m->out.code);
     code_else(&m->out.code, test);
     turn_rest(m, c, at);
     code_close(&m->out.code);
-    text_free(&to), text_free(&from), text_free(&call);
+    text_free(&to), text_free(&from);
 }
 
 /* Neighbours in both places: how many of them are moved at once; 0: they are none */
@@ -176,8 +180,7 @@ static int moved_at_once(emitter *m, const copying *c)
 
 static void copy_vector(emitter *m, const copying *c, const affine *at)
 {
-    static const element kind[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E_U64};
-    const element e = kind[ts_dtype_bytes(source_dtype(m, c->load))];
+    const element e = of_bytes[ts_dtype_bytes(source_dtype(m, c->load))];
     const cexpr *to = copy_into(m, c, at);
     vector_store(m, e, to, vector_load(m, e, copy_element(m, c)));
 }
@@ -200,7 +203,6 @@ static void copy_loops(emitter *m, copying *c)
 {
     const affine *was[MAX_AXIS], *at = affine_const(&m->sp, 0);
     const int n = c->n;
-    c->side = m->d->turn.side ? m->d->turn.side : BLOCK;
     c->fast = -1, c->slow = n ? c->order[n - 1] : -1;
     for (int i = n; i-- > 0;)
         if (c->stride[c->order[i]] == 1)
@@ -215,7 +217,7 @@ static void copy_loops(emitter *m, copying *c)
         const affine *here = affine_add(&m->sp, m->here.axis[a], affine_var(&m->sp, v), 1);
         at = affine_add(&m->sp, at, affine_var(&m->sp, v), c->to->stride[a]);
         if (c->turn && (a == c->fast || a == c->slow))
-            copy_loop(m, "block", a, (stmt){.step = c->side});
+            copy_loop(m, "block", a, (stmt){.step = BLOCK});
         else if (i < n - 1)
             copy_loop(m, "copy", a, (stmt){0});
         else

@@ -26,11 +26,6 @@ typedef struct role_form { /* how a loop of a role opens */
     bool divergent;        /* workers that wait for one another at barriers make different trips of it */
 } role_form;
 
-typedef struct turning { /* a square block of words turned at once: rows become columns */
-    int bytes, side;     /* of a word; words in a row; 0: there is none */
-    const char *call;    /* $0 with rows $1 apart from $2 with rows $3 apart */
-} turning;
-
 typedef struct fragment_lanes { /* how the lanes of a warp load one */
     const char *take;           /* a statement: to words $0 what the lanes find at address $1, $2 bytes behind it */
     const char *line, *deep;    /* which that is of its own axis and of the folded one; $0: the lane's number */
@@ -166,9 +161,8 @@ struct dialect {
     /* What a lane sent since it said so last is one sending; waits until all but its last $0 sendings have come. NULL:
      * nothing is sent */
     const char *sent, *arrived;
-    const box_form *box;   /* NULL: there are none */
-    const role_form *role; /* of roles whose loops open otherwise; ends with {0} */
-    turning turn;
+    const box_form *box;       /* NULL: there are none */
+    const role_form *role;     /* of roles whose loops open otherwise; ends with {0} */
     const matrix_form *matrix; /* ends with {0}; NULL: none */
     /* A part's share of a kernel: which one it is of how many; what opens blocks in which $0 is each trip of $1 that it
      * takes as it comes to them, a line for each block, NULL at the end */

@@ -154,7 +154,6 @@ typedef struct copying { /* of an operand's slice into scratch */
     moving how;
     int64_t stride[MAX_AXIS]; /* in the operand */
     int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
-    int side;                 /* of a block that is turned */
     bool turn, even;          /* even: the strides say it all */
 } copying;
 
@@ -179,6 +178,11 @@ typedef struct vector_access { /* vector.c: of the loop over neighbours that is 
     const char *trip;                  /* its variable */
     const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
 } vector_access;
+
+typedef struct turned_access { /* turn.c: of the loop over vectors that is being written */
+    bool of[RESULT + 1];       /* loads, and the result, that are taken from vectors along the loop around */
+    const cexpr *trip;         /* which of these is at hand; NULL: outside of that loop */
+} turned_access;
 
 typedef struct position { /* on an axis, of loops */
     const affine *inner, *plain;
@@ -216,6 +220,7 @@ typedef struct tile_state {         /* inside a tile function */
     int piece;                     /* which piece of the states is stored: the result's first subscript */
     vector_access vector;
     vector_loop vectors;
+    turned_access turned;
     struct ring *sends; /* the slice to come of it is not on its way yet; NULL: it is, or there is none */
     barriers_made barriers;
 } tile_state;
@@ -355,9 +360,13 @@ bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
  * close. */
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
 void vector_close(emitter *m);
-bool vector_moves(void *user, const atom *a); /* with a variable, or an expression of an axis: int[2] */
+bool vector_reads(const expr *x, const expr *load); /* in x, whatever conditions say, outside folds */
+bool vector_moves(void *user, const atom *a);       /* with a variable, or an expression of an axis: int[2] */
 const cexpr *vector_element(const emitter *m,
                             int load); /* within: a load's, or the result's; NULL: it is none of them */
+/* turn.c: accesses along another loop than that over vectors */
+void turn_expect(emitter *m);                          /* notes those that may be, for who asks what vectors gain */
+const cexpr *turn_element(const emitter *m, int load); /* the vector at hand, of the result to be stored to; or NULL */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
 void vectors_find(emitter *m);                /* in the tile, its start being set up: whether it has them */
 int64_t vectors_of(const emitter *m);         /* that the loop has */

@@ -167,6 +167,18 @@ static void write_apart(emitter *m, const strip *t)
         code_close(&m->out.code);
 }
 
+static void write_turn(emitter *m, const strip *t)
+{
+    const int64_t n = m->tile.vectors.n, end = t->in->end;
+    for (int64_t first = t->in->first; first < end; first += n) { /* as many trips as elements of a vector */
+        strip some = *t->in;
+        some.first = first, some.end = int_min(first + n, end);
+        turn_open(m, &some);
+        write_trips(m, &some);
+        turn_close(m, &some);
+    }
+}
+
 static void write_unit(emitter *m, const strip *t)
 {
     trips_place was;
@@ -189,6 +201,7 @@ static void write_trips(emitter *m, const strip *t)
         case T_LANES: write_lanes(m, t); break;
         case T_APART: write_apart(m, t); break;
         case T_VECTORS: vectors_loop(m, t->ph); break;
+        case T_TURN: write_turn(m, t); break;
         case T_UNIT: write_unit(m, t); break;
         case T_PRODUCT: matrix_body(m); break;
         case T_FETCH: emit_fetch(m); break;

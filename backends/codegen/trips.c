@@ -33,6 +33,8 @@ const trips_pass trips_passes[N_TRIPS_PASS] = {
      "one tile serves calls with more trips and with fewer", false, counts_pass},
     {"ends", "ends loops where the run does, and writes the trip that may end within apart", "counts",
      "sums of what there is", false, ends_pass},
+    {"turns", "takes what has its neighbours along another loop than vectors have as vectors along that loop", "ends",
+     "elements change places in registers, and none is moved by itself", false, turns_pass},
 };
 
 /* ---- nodes ---- */

@@ -16,6 +16,7 @@ typedef enum trips_kind {
     T_LANES,   /* a loop whose trips are lanes, all of which do alike */
     T_APART,   /* what lanes do apart */
     T_VECTORS, /* the loop over lanes, as one over vectors */
+    T_TURN,    /* a loop along which vectors are read, or stored, whose elements change places with those of others */
     T_UNIT,    /* the loops of a matrix unit: sums that a lane has of it */
     T_PRODUCT, /* all loops in registers, multiplied by a matrix unit */
     T_FETCH,   /* of the next slices */
@@ -44,7 +45,7 @@ typedef struct trips_pass {
     bool around;                         /* it is of loops around tiles, too */
     strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
 } trips_pass;
-enum { N_TRIPS_PASS = 13 };
+enum { N_TRIPS_PASS = 14 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
 
 strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
@@ -80,4 +81,7 @@ strip *choices_pass(emitter *m, strip *t);           /* partial.c */
 strip *masks_pass(emitter *m, strip *t);             /* mask.c */
 strip *counts_pass(emitter *m, strip *t);            /* tile.c */
 strip *ends_pass(emitter *m, strip *t);              /* varying.c */
+strip *turns_pass(emitter *m, strip *t);             /* turn.c */
+void turn_open(emitter *m, const strip *t);          /* before the loop t: what is read */
+void turn_close(emitter *m, const strip *t);         /* behind it: what is stored */
 #endif

@@ -110,6 +110,10 @@ void value_put(emitter *m, const cexpr *value)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const vector_loop *v = &m->tile.vectors;
+    if (in_vectors(m) && turn_element(m, RESULT)) {
+        code_store(&m->out.code, turn_element(m, RESULT), value);
+        return;
+    }
     if (in_vectors(m) && !vector_runs(m, RESULT, v->axis, v->count)) {
         put_apart(m, d, value);
         return;

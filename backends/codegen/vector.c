@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-static bool reads(const expr *x, const expr *load) /* whatever conditions say, outside folds */
+bool vector_reads(const expr *x, const expr *load)
 {
     const int n = x_folds(x) ? 0 : x_is_choice(x) ? 1 : x->n;
     for (int i = 0; i < n; i++)
-        if (reads(x->arg[i], load))
+        if (vector_reads(x->arg[i], load))
             return true;
     return x_same(x, load);
 }
@@ -100,7 +100,7 @@ static bool any_reads(int n, const expr *const *x, const expr *load)
 {
     bool any = false;
     for (int k = 0; k < n; k++)
-        any = any || reads(x[k], load);
+        any = any || vector_reads(x[k], load);
     return any;
 }
 

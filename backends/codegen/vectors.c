@@ -204,9 +204,12 @@ void vectors_find(emitter *m)
         (m->stage.carries && !result_runs(m, STATES, q, n)))
         return;
     m->tile.vectors = (vector_loop){.n = n, .axis = q->axis, .count = (int)int_min(n, trips)};
+    turn_expect(m);
     if (!m->stage.fold && !m->stage.carries &&
-        !vector_gains(m, m->stage.value, vector_runs(m, RESULT, q->axis, m->tile.vectors.count)))
+        !vector_gains(m, m->stage.value,
+                      vector_runs(m, RESULT, q->axis, m->tile.vectors.count) || m->tile.turned.of[RESULT]))
         m->tile.vectors = (vector_loop){0};
+    m->tile.turned = (turned_access){0};
 }
 
 static const loop *dot_loop(const emitter *m) /* within that over vectors; NULL: there is none */

@@ -246,7 +246,7 @@ static bool loads(emitter *m, const expr *x)
     element e;
     return vector_kind(m, d, &e) &&
            (*wrap == '$' || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, m->tile.vectors.n})) &&
-           vector_runs(m, load, m->tile.vectors.axis, m->tile.vectors.count);
+           (m->tile.turned.of[load] || vector_runs(m, load, m->tile.vectors.axis, m->tile.vectors.count));
 }
 
 /* Whether x is a vector of what its arguments are. */
@@ -508,7 +508,8 @@ static const cexpr *write_new(vwriter *w, const expr *x)
     case X_STATE: return cexpr_word(m->mem, arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state));
     default: {
         const int load = emit_number(m, x);
-        return vector_read(m, source_dtype(m, load), emit_element(m, load));
+        const cexpr *turned = turn_element(m, load);
+        return turned ? turned : vector_read(m, source_dtype(m, load), emit_element(m, load));
     }
     }
 }

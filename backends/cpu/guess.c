@@ -492,7 +492,7 @@ void guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *se
         guess_contraction(p, k, s, b, second);
     else if (stage_fold(s))
         guess_reduction(p, k, s, b);
-    else
+    else if (!guess_turn(p, k, s, b))
         guess_rows(p, k, s, b);
 }
 

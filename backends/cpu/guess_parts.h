@@ -31,6 +31,8 @@ bool guess_states(const plan *p, const kernel *k, const stage *s, nesting *out);
 bool guess_place(const stage *s, int a);
 /* guess_choice.c: the same for a stage that chooses by the number of a loop what it computes. */
 bool guess_choice(const plan *p, const kernel *k, const stage *s, nesting *out);
+/* guess_turn.c: the same for a stage without sums that reads along another axis than it stores. */
+bool guess_turn(const plan *p, const kernel *k, const stage *s, nesting *out);
 /* How far apart in memory neighbours along an axis are, in elements; 0 when it does not move, -1 when that is
  * not one number. */
 int64_t guess_stride(const plan *p, const stage *s, int load, int axis);

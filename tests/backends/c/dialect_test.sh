@@ -24,7 +24,7 @@ begins() { # begins FOLDER LINE...: those that its unit begins with, less what e
     cmp -s want have || wrong "$folder begins with other lines" "$(diff want have)"
 }
 emits turned '{"op": "Transpose", "in": ["a"], "out": ["x"]}'
-begins turned ''
+begins turned '#define LANES' '#define TEXT' '#define UNROLL' '#define ZIP' '#include <stdint.h>'
 emits rooted '{"op": "Sqrt", "in": ["a"], "out": ["x"]}'
 begins rooted '#define LANES' '#define TEXT' '#define UNROLL' '#include <math.h>'
 emits counted '{"op": "ArgMax", "attr": {"axis": 1}, "in": ["a"], "out": ["x"]}'

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const kinds[] = {"",      "stage",   "carried", "tile",    "ring",  "access", "lanes",
-                                    "apart", "vectors", "unit",    "product", "fetch", "phase"};
+static const char *const kinds[] = {"",      "stage",   "carried", "tile", "ring",    "access", "lanes",
+                                    "apart", "vectors", "turn",    "unit", "product", "fetch",  "phase"};
 
 /* m_0[0,4)x6(...): four trips of six elements each; ! of a rest, ~ where a mask ends it, =from..to as texts say */
 static void print(const emitter *m, const strip *t, text *out)
@@ -138,10 +138,39 @@ static void test_group(void)
     end(&r);
 }
 
+/* Vectors along rows of a result that lies along columns: their elements change places in registers. Trips that the
+ * call of a tile says. */
+static void test_turns(void)
+{
+    static const function rows[] = {{"turn", "", VECTOR, ""}, {0}};
+    dialect with_turns = made_up;
+    rig r;
+    with_turns.vectors = rows;
+    if (begin(&r, small_product, two_cores, "matmul", "m/8 n/12 k/8 k n@unroll m@vector")) {
+        r.m->d = &with_turns;
+        enter_tile(&r);
+        is(r.m, trips_of_phase(r.m, FINISH), "apart(n_4[0,12)x1(access(m_5[0,8)x1(phase))))");
+        r.m->tile.vectors = (vector_loop){.n = 8, .axis = 0, .count = 8};
+        is(r.m, trips_of_phase(r.m, FINISH), "apart(turn(n_4[0,12)x1(vectors)))");
+        is(r.m, trips_of_phase(r.m, CLEAR), "n_4[0,12)x1(vectors)");
+        r.m->d = &made_up, r.tile.counted = 1u << 2;
+        is(r.m, trips_of_phase(r.m, BODY), "k_2[0,5)x8=0..k_trips(k_3[0,8)x1(fetch apart(n_4[0,12)x1(vectors))))");
+    }
+    end(&r);
+    if (begin(&r, small_product, two_cores, "matmul", "m/16 n/4 k n@unroll m/8@unroll m@vector")) {
+        r.m->d = &with_turns;
+        enter_tile(&r);
+        r.m->tile.vectors = (vector_loop){.n = 8, .axis = 0, .count = 8};
+        is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,2)x8(turn(n_3[0,4)x1(vectors))))");
+    }
+    end(&r);
+}
+
 int main(void)
 {
     test_cut();
     test_padding();
     test_group();
+    test_turns();
     return check_done();
 }
