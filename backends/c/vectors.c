@@ -82,9 +82,10 @@ const function c_vectors[] = {
      "    const %m size = (%m)(~(%v)0 >> 1);\n"
      "    return (%T)(((%M)a & size) | ((%M)b & ~size));\n"
      "}\n"},
+    {"above", "blend", VECTOR, "LANES %T %T_above(%T a, %T b) { return %T_blend(a > b, a, b); }\n"},
     /* The larger as processors have it, which is the first where they are equal, then not-a-numbers */
-    {"max", "blend mask.type", VECTOR,
-     "LANES %T %T_max(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b > a, b, a)); }\n"},
+    {"max", "above blend mask.type", VECTOR,
+     "LANES %T %T_max(%T a, %T b) { return %T_blend(b != b, b, %T_above(b, a)); }\n"},
     {"min", "blend mask.type", VECTOR,
      "LANES %T %T_min(%T a, %T b) { return %T_blend(b != b, b, %T_blend(b < a, b, a)); }\n"},
     {"word", "type", VECTOR, /* in each element */
@@ -199,10 +200,9 @@ static const instruction instructions[] = {
      "__builtin_ia32_select%p_512((%k)__builtin_ia32_cvt%q2mask512(c), a, b)"},
     {"blend", REALS, 16, "__AVX__", "__builtin_ia32_blendv%p(b, a, (%T)c)"},
     {"blend", REALS, 32, "__AVX__", "__builtin_ia32_blendv%p256(b, a, (%T)c)"},
-    {"max", REALS, 64, "__AVX512F__ && !defined __clang__",
-     "%T_blend(b != b, b, __builtin_ia32_max%p512_mask(b, a, a, (%k)-1, 4))"},
-    {"max", REALS, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_max%p256(b, a))"},
-    {"max", REALS, 16, "__SSE2__", "%T_blend(b != b, b, __builtin_ia32_max%p(b, a))"},
+    {"above", REALS, 64, "__AVX512F__ && !defined __clang__", "__builtin_ia32_max%p512_mask(a, b, b, (%k)-1, 4)"},
+    {"above", REALS, 32, "__AVX__", "__builtin_ia32_max%p256(a, b)"},
+    {"above", REALS, 16, "__SSE2__", "__builtin_ia32_max%p(a, b)"},
     {"min", REALS, 64, "__AVX512F__ && !defined __clang__",
      "%T_blend(b != b, b, __builtin_ia32_min%p512_mask(b, a, a, (%k)-1, 4))"},
     {"min", REALS, 32, "__AVX__", "%T_blend(b != b, b, __builtin_ia32_min%p256(b, a))"},

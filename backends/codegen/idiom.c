@@ -11,6 +11,12 @@ static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, 
 
 /* x / s: the same wherever whole numbers of 17 bits are told apart by it */
 static const fn quotient = {.name = "quotient", .arity = 2, .result = R_SAME, .c_real = "quotient($0, $1)"};
+/* x where it is more than a number, which is what not-a-numbers become */
+static double larger(const double *x)
+{
+    return x[0] > x[1] ? x[0] : x[1];
+}
+static const fn above = {.name = "above", .arity = 2, .result = R_SAME, .real = larger, .c_real = "above($0, $1)"};
 
 /* The rounding of an argument is within the function's error: its division by a number becomes a product. */
 static const expr *multiplied(arena *mem, const expr *x)
@@ -85,6 +91,15 @@ static bool is_within(const expr *x, dtype d)
     return low->kind == X_LIT && high->kind == X_LIT && low->lit >= least && high->lit <= most;
 }
 
+/* min(max(y, least), most) where what is no number is 0 */
+static const expr *numbered(arena *mem, const expr *x)
+{
+    const expr *y = x->arg[0]->arg[0], *least = x->arg[0]->arg[1];
+    if (least->lit == 0 && x->dtype == TS_F32)
+        return x2(mem, "min", called(mem, x->arg[0], &above, (const expr *[]){y, least}), x->arg[1]);
+    return x3(mem, "select", x1(mem, "isnan", x), x_cast(mem, x->dtype, x_real(mem, 0)), x);
+}
+
 /* Conversions there and back: an f32 by way of f64, to be rounded where others compute in more than that; a real by way
  * of a whole number that it is already, but for what is no number. */
 static const expr *round_trip(void *user, const expr *x)
@@ -96,7 +111,7 @@ static const expr *round_trip(void *user, const expr *x)
         return of;
     const bool same = dtype_class(by->dtype) == D_WHOLE && dtype_bits(by->dtype) <= 16 && is_within(of, by->dtype) &&
                       is_whole(of);
-    return same ? x3(user, "select", x1(user, "isnan", of), x_cast(user, x->dtype, x_real(user, 0)), of) : x;
+    return same ? numbered(user, of) : x;
 }
 
 const expr *without_round_trips(emitter *m, const expr *x)
@@ -116,7 +131,7 @@ static const expr *rounded_of(arena *mem, const expr *x)
     static const char *const chain[] = {"min", "max", "add", "round", "div"};
     const expr *of = x, *by[COUNT(chain)] = {0};
     for (int i = 0; i < COUNT(chain); of = of->arg[0], i++) {
-        if (!x_is_call(of, chain[i]))
+        if (!x_is_call(of, chain[i]) && !(i == 1 && x_is_call(of, "above")))
             return x;
         by[i] = of->n > 1 ? x_uncast(of->arg[1]) : NULL;
         if (by[i] && by[i]->kind != X_LIT)
@@ -126,14 +141,25 @@ static const expr *rounded_of(arena *mem, const expr *x)
     const double low = by[1]->lit - zero, high = by[0]->lit - zero;
     if (!(s > 1e-30f && s < 1e30f && low >= -0x1p17 && low <= high && high <= 0x1p17))
         return x;
-    const expr *within = x2(mem, "min", x2(mem, "max", of, real_number(mem, low * s)), real_number(mem, high * s));
+    const expr *least = called(mem, x->arg[0], x->arg[0]->fn, (const expr *[]){of, real_number(mem, low * s)});
+    const expr *within = x2(mem, "min", least, real_number(mem, high * s));
     const expr *of_s = called(mem, x, &quotient, (const expr *[]){within, real_number(mem, s)});
     return x2(mem, "add", x1(mem, "round", of_s), real_number(mem, zero));
 }
 
+/* (round(x / s) + zero) - zero, which is exact: all that is left of it is that -0 is none. */
+static const expr *without_zero(arena *mem, const expr *x)
+{
+    const expr *sum = x_is_call(x, "sub") && x_is_call(x->arg[0], "add") ? x->arg[0] : NULL,
+               *zero = sum ? x_uncast(sum->arg[1]) : NULL;
+    const bool same = sum && x_is_call(sum->arg[0], "round") && x_is_call(sum->arg[0]->arg[0], "quotient") &&
+                      zero->kind == X_LIT && is_number(x_uncast(x->arg[1]), zero->lit, 0);
+    return same ? x2(mem, "add", sum->arg[0], real_number(mem, 0)) : x;
+}
+
 static const expr *idiom(void *user, const expr *x)
 {
-    return x->dtype == TS_F32 ? rounded_of(user, gelu_of(user, one_and_erf_of(user, x))) : x;
+    return x->dtype == TS_F32 ? without_zero(user, rounded_of(user, gelu_of(user, one_and_erf_of(user, x)))) : x;
 }
 
 const expr *with_idioms(emitter *m, const expr *x)

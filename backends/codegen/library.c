@@ -14,6 +14,7 @@ const function library[] = { /* each uses only those above it */
      "FUNCTION float fast_max(float a, float b) { const float m = b > a ? b : a; return b != b ? b : m; }\n"},
     {"fast_min", "", PLAIN,
      "FUNCTION float fast_min(float a, float b) { const float m = b < a ? b : a; return b != b ? b : m; }\n"},
+    {"above", "", PLAIN, "FUNCTION float above(float a, float b) { return a > b ? a : b; }\n"},
     {"maxf", "", PLAIN,
      "FUNCTION float maxf(float a, float b) { const float m = b > a ? b : a; return b != b ? b : m; }\n"},
     {"minf", "", PLAIN,

@@ -19,6 +19,7 @@ static const form forms[] = {
     {"abs", "~abs($0)", NULL},
     {"max", "~max($0, $1)", "~blend((#M)($0 > $1), $0, $1)"},
     {"min", "~min($0, $1)", "~blend((#M)($0 < $1), $0, $1)"},
+    {"above", "~above($0, $1)", NULL},
     {"sqrt", "~sqrt($0)", NULL},
     {"floor", "~floor($0)", "$0"},
     {"ceil", "~ceil($0)", "$0"},
