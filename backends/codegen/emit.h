@@ -217,6 +217,7 @@ typedef struct tile_state {         /* inside a tile function */
     const move_form *run;          /* neighbours of the result that are stored at once; NULL: each by itself */
     const move_form *pair;         /* two runs of them, of two trips of the innermost loop; NULL: one by one */
     int64_t trips;                 /* of the loop that was opened last */
+    const char *sums;              /* where they wait for what follows; NULL: in "acc", the registers */
     int piece;                     /* which piece of the states is stored: the result's first subscript */
     vector_access vector;
     vector_loop vectors;
@@ -257,9 +258,10 @@ typedef struct emitter {
     varying_state varies;
 } emitter;
 
-/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; TAKE: the sums so far,
- * KEEP: for later ones */
-typedef enum tile_phase { CLEAR, BODY, MERGE, GATHER, CARRY, FINISH, TAKE, KEEP } tile_phase;
+/* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; SPILL: sums leave the registers; TAKE:
+ * the sums so far, KEEP: for later ones */
+typedef enum tile_phase { CLEAR, BODY, MERGE, GATHER, CARRY, SPILL, FINISH, TAKE, KEEP } tile_phase;
+bool phase_spills(emitter *m, int64_t sums); /* what follows so many has too few registers beside them */
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const affine *source_offset(emitter *m, int load, const affine *const *axis);
 const affine *store_offset(emitter *m, const affine *const *axis);

@@ -77,6 +77,37 @@ static void combine_before(emitter *m, const cexpr *y, const cexpr *acc)
     code_close(&m->out.code);
 }
 
+/* sums = acc */
+static void spill_one(emitter *m)
+{
+    const cexpr *acc = value_acc(m, "0");
+    m->tile.sums = "sums";
+    code_store(&m->out.code, value_acc(m, "0"), acc);
+    m->tile.sums = NULL;
+}
+
+enum { MOST = 32 }; /* numbers that are told apart */
+/* Of numbers that all elements have in common, in x: the n so far and those that it adds to them */
+static int numbers_in(emitter *m, const expr *x, const expr **seen, int n)
+{
+    bool one = n < MOST && (x->kind == X_LIT || (x->kind == X_LOAD && emit_single(m, emit_number(m, x))));
+    for (int i = 0; one && i < n; i++)
+        one = !x_same(seen[i], x);
+    if (one)
+        seen[n++] = x;
+    for (int i = 0; (x->kind == X_CALL || x->kind == X_CAST) && i < x->n && n < MOST; i++)
+        n = numbers_in(m, x->arg[i], seen, n);
+    return n;
+}
+
+/* A compiler shares registers out once for a function: those of numbers behind the sums would be missing in the loops
+ * that make these. Two hold what is on its way. */
+bool phase_spills(emitter *m, int64_t sums)
+{
+    const expr *seen[MOST];
+    return sums + numbers_in(m, m->stage.value, seen, 0) + 2 > m->p->on->n_register;
+}
+
 /* acc = y (+) acc */
 static void take_one(emitter *m)
 {
@@ -131,8 +162,8 @@ static void finish_one(emitter *m)
 
 void emit_phase(emitter *m, tile_phase ph)
 {
-    static void (*const one[])(emitter *) = {clear_one, body_one,   merge_one, lanes_merge,
-                                             carry_one, finish_one, take_one,  keep_one};
+    static void (*const one[])(emitter *) = {clear_one, body_one,   merge_one, lanes_merge, carry_one,
+                                             spill_one, finish_one, take_one,  keep_one};
     one[ph](m);
 }
 

@@ -427,7 +427,7 @@ const cexpr *value_acc(emitter *m, const char *lane)
     if (matrix_sum(m))
         emit_sums(m, &t), text_add(&t, "%s", matrix_sum(m));
     else
-        text_add(&t, "acc"), emit_acc_place(m, &t, lane);
+        text_add(&t, "%s", m->tile.sums ? m->tile.sums : "acc"), emit_acc_place(m, &t, lane);
     return cexpr_word(m->mem, code_keep(&m->out.code, &t));
 }
 

@@ -47,8 +47,18 @@ static uint32_t counted_axes(const emitter *m)
     return axes;
 }
 
+static int rows_of(const emitter *m) /* the outermost loop in registers over what the tile gives */
+{
+    int l = nest_unrolled(m->s);
+    while (l < m->s->nest.n - 1 && m->s->folds >> m->s->nest.loop[l].axis & 1)
+        l++;
+    return l;
+}
+
 static opening opening_of(const emitter *m, const loop *q, tile_phase ph)
 {
+    if (m->tile.sums && q == &m->s->nest.loop[rows_of(m)])
+        return AS_IT_IS;
     const opening how = role_opening(q->role, ph != MERGE);
     return how == IN_LANES && m->stage.fold && m->d->lanes_written_out ? WRITTEN_OUT : how;
 }
@@ -214,9 +224,10 @@ static void write_phase(emitter *m, tile_phase ph)
     write_trips(m, trips_of_phase(m, ph));
 }
 
-/* An accumulator for each element of the tile, [trips of each loop in registers]. */
-static void declare_acc(emitter *m)
+/* An accumulator for each element of the tile, [trips of each loop in registers]: how many */
+static int64_t declare_acc(emitter *m, const char *name)
 {
+    int64_t count = 1;
     text dims = {0};
     unit_loops u;
     const matrix_form *form;
@@ -229,17 +240,18 @@ static void declare_acc(emitter *m)
                        : folded                          ? nest_left(m->k, m->s, q->axis, l - 1)
                        : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
                                                          : q->range;
-        const bool vectors = m->tile.vectors.n && l == nest_last(m->s);
-        text_add(&dims, "[%lld]", (long long)(vectors ? vectors_of(m) : (have + q->step - 1) / q->step));
+        const int64_t step = m->tile.vectors.n && l == nest_last(m->s) ? m->tile.vectors.n : q->step;
+        text_add(&dims, "[%lld]", (long long)int_ceil_div(have, step)), count *= int_ceil_div(have, step);
     }
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1);
     for (int k = 0; k < stage_states(m->s); k++)
         code_let(&m->out.code, tuple_type(m, k),
-                 tuple_fold(m) ? arena_format(m->mem, "acc%d%s", k, text_str(&dims))
-                               : arena_format(m->mem, "acc%s", text_str(&dims)),
+                 tuple_fold(m) ? arena_format(m->mem, "%s%d%s", name, k, text_str(&dims))
+                               : arena_format(m->mem, "%s%s", name, text_str(&dims)),
                  NULL);
     text_free(&dims);
+    return count;
 }
 
 /* Where along an axis it starts at most: all that is left of that is inside, or some where it is told how much. */
@@ -387,6 +399,24 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     text_add(out, "}\n\n");
 }
 
+/* What follows the sums goes over rows of the tile, and reads them from memory. */
+static void finish_rows(emitter *m)
+{
+    declare_acc(m, "sums");
+    write_phase(m, SPILL);
+    m->tile.sums = "sums";
+    write_phase(m, FINISH);
+    m->tile.sums = NULL;
+}
+
+static bool rows_alike(const emitter *m) /* of vectors of sums, of which nothing but their value is made */
+{
+    const int l = rows_of(m);
+    return m->stage.fold && m->tile.vectors.n && !(m->s->folds >> m->tile.vectors.axis & 1) && !tuple_fold(m) &&
+           !m->stage.outer_fold && !m->stage.carries && !m->s->n_piece && !m->stage.known &&
+           role_unrolled(m->s->nest.loop[l].role) && l < nest_last(m->s);
+}
+
 /* Partial sums wait in the result. Where loops are to become straight code, tests stand around all of them. */
 static void finish(emitter *m)
 {
@@ -420,8 +450,9 @@ static void write_body(emitter *m, tile_made *f)
     f->c[STATES] = m->stage.carries ? state_offset(m, m->tile.inner)->c : 0;
     emit_starts(m, f);
     vectors_find(m);
+    int64_t sums = 0;
     if (m->stage.fold) {
-        declare_acc(m);
+        sums = declare_acc(m, "acc");
         write_phase(m, CLEAR);
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
@@ -445,7 +476,10 @@ static void write_body(emitter *m, tile_made *f)
     const bool waits = stage_keeps_last(m->s);
     if (waits)
         code_if(&m->out.code, cexpr_word(m->mem, "last"));
-    finish(m);
+    if (rows_alike(m) && phase_spills(m, sums))
+        finish_rows(m);
+    else
+        finish(m);
     if (waits)
         code_close(&m->out.code);
 }
