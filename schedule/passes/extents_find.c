@@ -14,6 +14,7 @@
 #include "graph/ir/trip.h"
 #include "schedule/passes/extents_pair.h"
 #include "schedule/passes/passes.h"
+#include "schedule/passes/unflatten.h"
 
 #include <math.h>
 #include <string.h>
@@ -446,12 +447,20 @@ static const node *const *computed(graph *g, arena *mem, int n, const node *cons
     return root;
 }
 
+static bool unflatten(plan *p, err *e)
+{
+    const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
+    const bool ok = g_unflatten(p->g, p->n_root, p->root, root);
+    p->root = root;
+    return ok || err_set(e, p->g->err.code, "%s", p->g->err.text);
+}
+
 /* The other graph as it would be planned, as far as that changes it. */
-static bool prepare(const plan *p, const other_extents *x, plan *other, err *e)
+static bool prepare(const plan *p, const other_extents *x, bool apart, plan *other, err *e)
 {
     *other = (plan){.on = p->on, .as_written = p->as_written, .whole_sums = true, .g = x->graph, .n_root = p->n_root};
     other->root = computed(x->graph, &other->mem, p->n_root, x->root);
-    return pass_join(other, e) && pass_known(other, e);
+    return pass_join(other, e) && pass_known(other, e) && (!apart || unflatten(other, e));
 }
 
 /* ---- the graph at a small extent ---- */
@@ -461,8 +470,8 @@ struct small {
 };
 
 /* Learns from the first graphs, one for each variable; those at the least extents, and then the small one, have to be
- * what was found. */
-static bool find_all(plan *p, err *e)
+ * what was found. apart: axes that were made one are kept apart in all of them. */
+static bool find_all(plan *p, bool apart, err *e)
 {
     const variables *v = p->variables;
     pairing q = pairing_make(p, e);
@@ -472,7 +481,7 @@ static bool find_all(plan *p, err *e)
         const other_extents *x = small ? v->small : &v->other[k];
         plan other = {0};
         q.learns = k < v->n ? k : -1, q.least = k >= v->n && !small;
-        ok = prepare(p, x, &other, e) && walk(&q, x, p->root, other.root);
+        ok = prepare(p, x, apart, &other, e) && walk(&q, x, p->root, other.root);
         if (ok && small) {
             p->small = arena_get(&p->mem, sizeof *p->small);
             *p->small = (struct small){other.root, q.mate, p->g->n};
@@ -527,6 +536,9 @@ bool pass_extents(plan *p, err *e)
 {
     if (!p->n_variable)
         return true;
+    err as_it_is = {0};
     p->root = computed(p->g, &p->mem, p->n_root, p->root);
-    return find_all(p, e);
+    if (find_all(p, false, p->n_variable > 1 ? &as_it_is : e))
+        return true;
+    return p->n_variable > 1 && unflatten(p, e) && find_all(p, true, e); /* extents are products of several */
 }

@@ -139,6 +139,7 @@ static void test_runs(const network *w)
 
 #define SEQ "x 2,\"seq\",4"
 #define IMAGE "x 1,3,\"h\",\"w\"; k 4,3,3,3"
+#define ROWS "x \"b\",\"s\",4; mask \"b\",\"s\"; k 4,6"
 #define SHAPES "x \"n\",3; p \"m\",3"
 #define CACHE "past 2,\"past\",4; x 2,\"seq\",4; mask 1,\"total\""
 
@@ -195,6 +196,16 @@ static const network networks[] = {
      {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
     {SEQ, "Shape x > s\nSlice s [1] [2] > n\nCast n > f | to 1\nDiv x f > y", "seq=1..9", {"seq=9", "seq=1", "seq=4"}},
     {"x \"n\",0; w 0,2", "MatMul x w > y", "n=1..9", {"n=9", "n=3", "n=1"}}, /* of which no element is */
+    /* several variables whose product is an extent between: rows one below the other, and a sum over all of them */
+    {ROWS,
+     "Reshape x [-1,4] > r\nMatMul r k > m\nAdd m m > a\nSoftmax a > p | axis -1\nReduceMax p > q | axes [-1]\n"
+     "Shape x > s\nSlice s [0] [2] > t\nReshape q t > y",
+     "b=1..4 s=1..9",
+     {"b=4 s=9", "b=2 s=5", "b=1 s=9", "b=4 s=1", "b=1 s=1", "b=3 s=2"}},
+    {ROWS,
+     "Reshape x [-1,4] > r\nTanh r > t\nMatMul t k > m\nReduceSum m [0] > y",
+     "b=1..4 s=1..9",
+     {"b=4 s=9", "b=2 s=5", "b=1 s=9", "b=4 s=1", "b=1 s=1"}},
     {SEQ, "CumSum x [1] > y", "seq=1..9", {"seq=9", "seq=1", "seq=4"}},
 };
 

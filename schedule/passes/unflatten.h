@@ -1,0 +1,8 @@
+/* unflatten.h - axes that a reshape made one are kept apart. */
+#ifndef TS_UNFLATTEN_H
+#define TS_UNFLATTEN_H
+#include "graph/ir/graph.h"
+
+/* out[i] has the value of root[i], to the bit, in the same shape. False: g->err says why not. */
+bool g_unflatten(graph *g, int n, const node *const *root, const node **out);
+#endif
