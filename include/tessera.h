@@ -616,12 +616,16 @@ TS_API char *ts_plan_kernel(ts_plan *p, int kernel, const char *stage, ts_error 
 TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
 /* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
  * inputs hold, or with zeros. The folder appears whole or not at all. */
+/* In place of a folder, one file of C, which `cc -std=c11 FILE -lm` builds: weights inside, or beside it, in a file
+ * of the same name that ends in .bin. Only where kernels are C. */
+typedef enum ts_single { TS_FOLDER, TS_SINGLE, TS_SINGLE_BESIDE } ts_single;
 typedef struct ts_emission {
     const char *program; /* what the Makefile builds from main.c; NULL: "model" */
     bool bare;           /* no value of state is written: main.c puts it there */
     /* Adds files to the folder, or replaces them, before it gets its name; NULL: none */
     bool (*add)(void *user, const char *folder, ts_error *e);
     void *user;
+    ts_single single; /* the program is a file of that name, not a folder */
 } ts_emission;
 TS_API bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_error *e); /* how NULL: as it is */
 TS_API void ts_plan_free(ts_plan *p);
