@@ -411,7 +411,8 @@ typedef struct ts_port {
     int whole; /* after ts_model_bind: the input or output as the file declares it that this is, or is an entry of */
 } ts_port;
 
-/* what: a built-in name, an .onnx or .json file, or a folder with model.onnx or graph.json. Nothing is bound yet. */
+/* what: a built-in name, an .onnx or .json file, a folder with model.onnx or graph.json, or a text of ts_print. Nothing
+ * is bound yet. */
 TS_API ts_model *ts_model_open(const char *what, ts_error *e);
 /* The same under other limits on what the file may cost before it runs, "steps=1000000", "folded=1G": steps (262144, of
  * unrolled loops and inlined functions; four nodes that they become count as one more), folded (256M bytes of constants
