@@ -456,6 +456,10 @@ TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
  * operation in the model's text ("n12.matmul"), fits one of the globs, one a line; "*" is all. How many; -1: not bound.
  * Kernels do not fuse across what is an output: bits may differ from those of a plan without. */
 TS_API int ts_model_reveal(ts_model *m, const char *globs, ts_error *e);
+/* The part of a bound model, until the next bind, from values that become inputs, to those that become its outputs (n_to
+ * 0: its own). Names are those of outputs and as above, of one value each; inputs that the part does not need go. */
+TS_API bool ts_model_cut(ts_model *m, int n_from, const char *const *from, int n_to, const char *const *to,
+                         ts_error *e);
 TS_API char *ts_model_steps(const ts_model *m, ts_error *e); /* what the file says, as text; bound or not */
 TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera show --json` prints */
 /* Changes to a model; what was bound is no longer. A built-in one must be bound: it becomes a model as from a file, in

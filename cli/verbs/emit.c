@@ -12,7 +12,7 @@
 /* The run as it began: what it is of was settled then. */
 static bool emit_training(const args *a, const char *folder, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in", NULL};
+    static const char *const settled[] = {"dim", "in", "from", "to", NULL};
     const char *run = args_noun(a, 0);
     train_options w;
     train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
