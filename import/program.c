@@ -1,5 +1,5 @@
-/* program.c - a graph as the text that ts_print and `show --stage folded` say (graph/ir/print.c), as a model. Extents are
- * numbers; results are y, or y0, y1, ...; values that the text does not hold come back as inputs of their names. */
+/* program.c - a graph as the text that ts_print and `show --stage folded` say, as a model. Extents are numbers; results
+ * are y, or y0, y1, ...; values that the text does not hold come back as inputs of their names. */
 #include "import/model.h"
 
 #include <string.h>

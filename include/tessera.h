@@ -456,7 +456,7 @@ TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
  * operation in the model's text ("n12.matmul"), fits one of the globs, one a line; "*" is all. How many; -1: not bound.
  * Kernels do not fuse across what is an output: bits may differ from those of a plan without. */
 TS_API int ts_model_reveal(ts_model *m, const char *globs, ts_error *e);
-/* The part of a bound model, until the next bind, from values that become inputs, to those that become its outputs (n_to
+/* The part of a bound model, until the next bind, from values that become inputs to those that become outputs (n_to
  * 0: its own). Names are those of outputs and as above, of one value each; inputs that the part does not need go. */
 TS_API bool ts_model_cut(ts_model *m, int n_from, const char *const *from, int n_to, const char *const *to,
                          ts_error *e);
