@@ -35,8 +35,9 @@ typedef struct machine_options { /* which machine a plan is for; as in ts_option
     phases *phases;
 } machine_options;
 
-typedef struct emit_options { /* of a stand-alone program; tessera.h says what each is */
-    const char *folder, *program;
+typedef struct emit_options {     /* of a stand-alone program; tessera.h says what each is */
+    const char *folder, *program; /* folder: the file, if single */
+    ts_single single;
     const char *const *output; /* names of the outputs; NULL: the labels of their nodes */
     const void *const *state;  /* of each input carried over, in the plan's order: its first value, or NULL: zeros */
     bool (*add)(void *user, const char *folder, err *e);

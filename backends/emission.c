@@ -22,6 +22,7 @@ bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_err
         state[i] = p->given[q->carried[i].input].data, ok = driver_bring(p, q->carried[i].input, e);
     ok = ok && p->target->emit(q,
                                &(emit_options){.folder = folder,
+                                               .single = how->single,
                                                .program = how->program ? how->program : "model",
                                                .output = p->output,
                                                .state = state,

@@ -18,7 +18,7 @@ static bool planned(void *user, ts_plan *step, ts_error *e)
 
 int run_step(const args *a, const char *run, const char *schema, step_look *look, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in", "limit", NULL};
+    static const char *const settled[] = {"dim", "in", "from", "to", "limit", NULL};
     char before[32], why[4200];
     train_options w;
     looking l = {a, look};

@@ -21,6 +21,8 @@ const option_group session_dim_options = {"Model", dim_options, NULL};
 static const option model_options[] = {
     DIM,
     {"in", 0, PAIR, "NAME=FILE.npy", "value (and so shape) of an input; repeats", REPEATS},
+    {"from", 0, WORD, "NAME", "run a part: this value inside becomes an input; repeats", REPEATS},
+    {"to", 0, WORD, "NAME", "this value becomes an output, in place of the model's; repeats", REPEATS},
     {0},
 };
 const option_group session_model_options = {"Model", model_options, NULL};
@@ -211,6 +213,27 @@ ts_model *session_model_make(const args *a, const char *what, ts_error *e)
     return m;
 }
 
+/* Extents of a part are those of the model bound before its inputs are read. */
+static bool cut(const session *s, ts_error *e)
+{
+    int n_from, n_to;
+    const char **from = args_list(s->args, "from", &n_from), **to = args_list(s->args, "to", &n_to);
+    bool good = !session_varies(s);
+    if (!good)
+        err_set(e, TS_USAGE, "--%s \"%s\": a part has no ranges", n_from ? "from" : "to", n_from ? from[0] : to[0]),
+            err_hint(e, "give one extent, as --dim seq=128");
+    good = good && ts_model_cut(s->model, n_from, from, n_to, to, e);
+    free(from), free(to);
+    return good;
+}
+
+bool session_whole(const args *a, ts_error *e)
+{
+    static const char *const parts[] = {"from", "to", NULL};
+    return args_clash(a, parts, "", " runs a part of a model in one process, and this is run in several",
+                      "show MODEL --from A --to B --stage folded > part.txt makes a model of it", e);
+}
+
 /* On failure what there is of it stays for session_close. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e)
 {
@@ -225,12 +248,15 @@ bool session_open_at(session *s, const args *a, const char *what, const char *at
     s->model = session_model_make(a, what, e);
     if (!s->model)
         return false;
+    const bool part = args_count(a, "from") || args_count(a, "to");
+    if (part && !(bind(s->model, a, at, NULL, e) && cut(s, e)))
+        return false;
     s->n_inputs = ts_model_inputs(s->model);
     s->value = heap_array((size_t)s->n_inputs + 1, sizeof *s->value);
     s->source = heap_array((size_t)s->n_inputs + 1, sizeof *s->source);
     for (int i = 0; i < s->n_inputs; i++)
         s->value[i].dtype = TS_N_DTYPE;
-    return read_inputs(s, e) && bind(s->model, a, at, s->value, e);
+    return read_inputs(s, e) && (part || bind(s->model, a, at, s->value, e));
 }
 
 /* Whether some --dim gives a range, as seq=1..512. */

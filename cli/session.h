@@ -17,7 +17,7 @@ typedef struct session {
     progress progress;
 } session;
 
-extern const option_group session_model_options;                      /* --dim, --in */
+extern const option_group session_model_options;                      /* --dim, --in, --from, --to */
 extern const option_group session_dim_options;                        /* --dim */
 extern const option_group session_limit_options;                      /* of reading a file that may be hostile */
 extern const option_group session_plan_options;                       /* --target, --threads, --isa, ... */
@@ -51,6 +51,7 @@ bool session_require(session *s, ts_error *e);
 void session_close(session *s);
 /* The plan options alone, without a model. */
 ts_options session_options(const args *a);
+bool session_whole(const args *a, ts_error *e); /* --from and --to, which that has none of, are refused */
 /* A race of the model and on the machine that the options say; session_contest_free releases its lists. */
 bench_options session_contest(const args *a);
 void session_contest_free(bench_options *o);

@@ -104,6 +104,14 @@ bool builtin_open(ts_model *m, err *e)
     return read_dims(m, e);
 }
 
+bool recipe_open(ts_model *m, const char *name, bool (*build)(ts_model *, ts_graph *, ts_error *), err *e)
+{
+    ts_builder *own = arena_get(&m->mem, sizeof *own);
+    *own = (ts_builder){.name = name, .build = build};
+    m->builder = own;
+    return builtin_open(m, e);
+}
+
 static void collect_ports(ts_model *m)
 {
     const struct build *b = m->build;

@@ -42,9 +42,7 @@ bool line_open(ts_model *m, const char *what, err *e)
     text words = {0};
     problem_read(&m->mem, o, line, strlen(line), &p);
     problem_print(&words, &p);
-    ts_builder *own = arena_get(&m->mem, sizeof *own);
-    *own = (ts_builder){.name = arena_string(&m->mem, text_str(&words)), .build = build};
+    const char *said = arena_string(&m->mem, text_str(&words));
     text_free(&words);
-    m->builder = own;
-    return builtin_open(m, e);
+    return recipe_open(m, said, build, e);
 }

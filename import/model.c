@@ -10,6 +10,8 @@ static const char *in_folder(ts_model *m, const char *folder, err *e)
 {
     text tried = {0};
     for (const reader *const *r = readers; *r; r++) {
+        if (!(*r)->in_folder)
+            continue;
         const char *path = arena_format(&m->mem, "%s/%s", folder, (*r)->in_folder);
         if (file_exists(path)) {
             text_free(&tried);
@@ -76,6 +78,8 @@ static bool open_file(ts_model *m, const char *what, err *e)
 {
     m->path = file_is_folder(what) ? in_folder(m, what, e) : arena_string(&m->mem, what);
     const reader *r = m->path ? reader_for(m->path, e) : NULL;
+    if (r && r->build)
+        return recipe_open(m, m->path, r->build, e);
     if (!r || !r->read(m->path, &m->file, e))
         return false;
     if (!links_make(&m->file, &m->mem, e))

@@ -135,6 +135,8 @@ extern const ts_builder
     *const builder_tables[]; /* const ts_builder builders_NAME[] in models/, gathered by the build */
 const ts_builder *builtin_find(const char *name);
 bool builtin_open(ts_model *m, err *e);
+/* A recipe of the model's own; the name lasts as long as m. */
+bool recipe_open(ts_model *m, const char *name, bool (*build)(ts_model *, ts_graph *, ts_error *), err *e);
 /* line.c: a model that is one operation, "matmul f32[512,512] f32[512,512]" */
 bool line_is(const char *what); /* no such operation need be there */
 bool line_open(ts_model *m, const char *what, err *e);

@@ -94,11 +94,12 @@ bool graph_json_add(model_file *f, const char *source, err *e);
 
 typedef struct reader {
     const char *name;
-    const char *in_folder; /* the file that stands for a folder: "model.onnx" */
+    const char *in_folder; /* the file that stands for a folder: "model.onnx"; NULL: none does */
     /* Whether a file is of this format, by its name and its first n bytes (n may be 0). */
     bool (*is)(const char *path, const unsigned char *head, size_t n);
     bool (*read)(const char *path, model_file *out,
                  err *e); /* out is zero but for limits; the caller frees it in any case */
+    bool (*build)(ts_model *m, ts_graph *g, ts_error *e); /* in its place: m->path is a recipe, as in ts_builder */
 } reader;
 extern const reader *const readers[]; /* const reader reader_NAME in import/, gathered by the build; ends with NULL */
 #endif

@@ -411,7 +411,8 @@ typedef struct ts_port {
     int whole; /* after ts_model_bind: the input or output as the file declares it that this is, or is an entry of */
 } ts_port;
 
-/* what: a built-in name, an .onnx or .json file, or a folder with model.onnx or graph.json. Nothing is bound yet. */
+/* what: a built-in name, an .onnx or .json file, a folder with model.onnx or graph.json, or a text of ts_print. Nothing
+ * is bound yet. */
 TS_API ts_model *ts_model_open(const char *what, ts_error *e);
 /* The same under other limits on what the file may cost before it runs, "steps=1000000", "folded=1G": steps (262144, of
  * unrolled loops and inlined functions; four nodes that they become count as one more), folded (256M bytes of constants
@@ -455,6 +456,10 @@ TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);
  * operation in the model's text ("n12.matmul"), fits one of the globs, one a line; "*" is all. How many; -1: not bound.
  * Kernels do not fuse across what is an output: bits may differ from those of a plan without. */
 TS_API int ts_model_reveal(ts_model *m, const char *globs, ts_error *e);
+/* The part of a bound model, until the next bind, from values that become inputs to those that become outputs (n_to
+ * 0: its own). Names are those of outputs and as above, of one value each; inputs that the part does not need go. */
+TS_API bool ts_model_cut(ts_model *m, int n_from, const char *const *from, int n_to, const char *const *to,
+                         ts_error *e);
 TS_API char *ts_model_steps(const ts_model *m, ts_error *e); /* what the file says, as text; bound or not */
 TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera show --json` prints */
 /* Changes to a model; what was bound is no longer. A built-in one must be bound: it becomes a model as from a file, in
@@ -616,12 +621,16 @@ TS_API char *ts_plan_kernel(ts_plan *p, int kernel, const char *stage, ts_error 
 TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
 /* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
  * inputs hold, or with zeros. The folder appears whole or not at all. */
+/* In place of a folder, one file of C, which `cc -std=c11 FILE -lm` builds: weights inside, or beside it, in a file
+ * of the same name that ends in .bin. Only where kernels are C. */
+typedef enum ts_single { TS_FOLDER, TS_SINGLE, TS_SINGLE_BESIDE } ts_single;
 typedef struct ts_emission {
     const char *program; /* what the Makefile builds from main.c; NULL: "model" */
     bool bare;           /* no value of state is written: main.c puts it there */
     /* Adds files to the folder, or replaces them, before it gets its name; NULL: none */
     bool (*add)(void *user, const char *folder, ts_error *e);
     void *user;
+    ts_single single; /* the program is a file of that name, not a folder */
 } ts_emission;
 TS_API bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_error *e); /* how NULL: as it is */
 TS_API void ts_plan_free(ts_plan *p);

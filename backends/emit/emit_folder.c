@@ -124,11 +124,11 @@ static void add_spaces(const emit_parts *p, text *t)
     text_line(t, "const int model_spaces = %d;\nconst model_space model_table[] = {", p->n_space);
     for (int i = 0; i < p->n_space; i++) {
         const emit_space *s = &p->space[i];
-        text_line(t, "    {%s, %lld, %zu},", names[s->kind], stored(s) ? (long long)at : -1, s->bytes);
+        text_line(t, "    {KIND_%s, %lld, %zu},", names[s->kind], stored(s) ? (long long)at : -1, s->bytes);
         if (stored(s))
             at += padded(s->bytes);
     }
-    text_line(t, "    {SCRATCH, -1, 0},\n};");
+    text_line(t, "    {KIND_SCRATCH, -1, 0},\n};");
 }
 
 static void add_threads(const emit_parts *p, text *t)
@@ -143,7 +143,7 @@ static void add_threads(const emit_parts *p, text *t)
     text_line(t, "};\nconst int *const model_cpu = cpu;");
 }
 
-static void make_counts(const emit_parts *p, text *t)
+void emit_counts(const emit_parts *p, text *t)
 {
     note_origin(t, "counts.h", "The numbers of the model.");
     text_line(t, "#ifndef COUNTS_H\n#define COUNTS_H");
@@ -153,7 +153,7 @@ static void make_counts(const emit_parts *p, text *t)
     text_line(t, "#endif");
 }
 
-static void make_tables(const emit_parts *p, text *t)
+void emit_tables(const emit_parts *p, text *t)
 {
     note_origin(t, "tables.c", "What model.c is told of the model.");
     text_line(t, "#include \"tables.h\"\n");
@@ -247,46 +247,64 @@ static bool write_files(output *o, const emit_extra *d, err *e)
 }
 
 /* One weight and the padding behind it. */
-static bool write_weight(const emit_parts *p, int i, int fd)
+static bool put_weight(const emit_parts *p, int i, emit_put *put, void *arg)
 {
     size_t bytes = padded(p->space[i].bytes);
     char *buffer = calloc(bytes / ALIGN + 1, ALIGN);
     if (!buffer)
         return errno = ENOMEM, false;
     p->weight(p->arg, i, buffer);
-    bool ok = file_write(fd, buffer, bytes);
+    bool ok = put(arg, buffer, bytes);
     int why = errno;
     free(buffer);
     errno = why;
     return ok;
 }
 
-static bool write_weights(output *o, const emit_parts *p, err *e)
+bool emit_weights(const emit_parts *p, emit_put *put, void *arg)
 {
-    int fd = openat(o->fd, "weights.bin", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok = fd >= 0;
+    bool ok = true;
     for (int i = 0; i < p->n_space && ok; i++)
-        if (stored(&p->space[i]))
-            ok = write_weight(p, i, fd);
-    ok = ok && fsync(fd) == 0;
-    if (!ok)
-        fail(o, "weights.bin", e);
-    if (fd >= 0 && close(fd) != 0 && ok)
-        ok = fail(o, "weights.bin", e);
+        ok = !stored(&p->space[i]) || put_weight(p, i, put, arg);
     return ok;
+}
+
+size_t emit_weight_bytes(const emit_parts *p)
+{
+    size_t sum = 0;
+    for (int i = 0; i < p->n_space; i++)
+        if (stored(&p->space[i]))
+            MUST(size_add(sum, padded(p->space[i].bytes), &sum));
+    return sum;
+}
+
+static bool put_file(void *arg, const void *bytes, size_t n)
+{
+    return file_write(*(const int *)arg, bytes, n);
+}
+
+bool emit_weight_file(int at, const char *name, const emit_parts *p)
+{
+    int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && emit_weights(p, put_file, &fd) && fsync(fd) == 0;
+    const int why = errno;
+    if (fd >= 0 && close(fd) != 0 && ok)
+        return false;
+    return errno = why, ok;
 }
 
 static bool write_all(output *o, const emit_parts *p, err *e)
 {
     text counts = {0}, tables = {0}, makefile = {0}, ports = {0};
-    make_counts(p, &counts);
-    make_tables(p, &tables);
+    emit_counts(p, &counts);
+    emit_tables(p, &tables);
     make_makefile(p, &makefile);
     text_add(&ports, "%s", p->ports ? p->ports : "");
     bool ok = write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->extra, e) &&
               write_text(o, "counts.h", &counts, e) && write_text(o, "tables.c", &tables, e) &&
               write_text(o, "Makefile", &makefile, e) && (!p->ports || write_text(o, "ports.json", &ports, e)) &&
-              write_weights(o, p, e) && (!p->add || p->add(p->user, o->temporary, e));
+              (emit_weight_file(o->fd, "weights.bin", p) || fail(o, "weights.bin", e)) &&
+              (!p->add || p->add(p->user, o->temporary, e));
     text_free(&counts);
     text_free(&tables);
     text_free(&makefile);

@@ -82,4 +82,14 @@ typedef struct emit_parts {
 } emit_parts;
 
 bool emit_folder(const char *folder, const emit_parts *p, err *e);
+/* All in one file of C, weights too, or those beside it; only of units and headers in C. */
+bool emit_one_file(const char *file, ts_single how, const emit_parts *p, err *e);
+
+/* What both are made of. Weights come one after the other, each with its padding. */
+typedef bool emit_put(void *arg, const void *bytes, size_t n); /* false: errno says why */
+void emit_counts(const emit_parts *p, text *t);
+void emit_tables(const emit_parts *p, text *t);
+bool emit_weights(const emit_parts *p, emit_put *put, void *arg);
+size_t emit_weight_bytes(const emit_parts *p);
+bool emit_weight_file(int at, const char *name, const emit_parts *p); /* a new one; false: errno says why */
 #endif

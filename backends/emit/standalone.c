@@ -366,7 +366,7 @@ static char *ports_text(const plan *p, const char *const *output)
     return text_take(&t);
 }
 
-static bool write_folder(standalone *s, err *e)
+static bool write_program(standalone *s, err *e)
 {
     const emit_code *c = s->code;
     emit_unit *units = calloc((size_t)c->n_unit + 1, sizeof *units);
@@ -398,7 +398,8 @@ static bool write_folder(standalone *s, err *e)
                               .program = s->asked->program,
                               .add = s->asked->add,
                               .user = s->asked->user};
-    const bool ok = emit_folder(s->asked->folder, &parts, e);
+    const bool ok = s->asked->single ? emit_one_file(s->asked->folder, s->asked->single, &parts, e)
+                                     : emit_folder(s->asked->folder, &parts, e);
     free(units), free(whole), free(ports);
     return ok;
 }
@@ -423,7 +424,7 @@ bool emit_standalone(const plan *p, const emit_options *w, const emit_code *code
 {
     const build_options plain = {0};
     standalone s = {.p = p, .asked = w, .code = code, .deriver = deriver_make(p, code->by, &plain)};
-    const bool ok = make_spaces(&s, e) && write_folder(&s, e);
+    const bool ok = make_spaces(&s, e) && write_program(&s, e);
     deriver_free(s.deriver);
     free(s.space), free(s.from), free(s.old);
     return ok;

@@ -217,7 +217,7 @@ static int run(const args *a, ts_error *e)
         if (args_text(a, files[i]) && !outfile_check(args_text(a, files[i]), e))
             return e->code;
     train_options step;
-    if (!options_fit(a, e))
+    if (!options_fit(a, e) || !session_whole(a, e))
         return e->code;
     if (args_count(a, "at"))
         return extents_race(a, e) ? TS_OK : e->code;

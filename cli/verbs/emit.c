@@ -12,7 +12,7 @@
 /* The run as it began: what it is of was settled then. */
 static bool emit_training(const args *a, const char *folder, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in", NULL};
+    static const char *const settled[] = {"dim", "in", "from", "to", NULL};
     const char *run = args_noun(a, 0);
     train_options w;
     train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
@@ -79,7 +79,17 @@ static bool emit_source(session *s, const args *a, const char *file, ts_error *e
 
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
 {
-    if (!args_needed(a, "out", "-o FOLDER says where the sources go", e))
+    static const char *const folders[] = {"fn", "train", "out", NULL};
+    const ts_single single = !args_text(a, "single")                      ? TS_FOLDER
+                             : !strcmp(args_text(a, "weights"), "beside") ? TS_SINGLE_BESIDE
+                                                                          : TS_SINGLE;
+    if (single && !outfile_check(folder, e))
+        return false;
+    if (single && !args_clash(a, folders, "emit --single: ", " writes something else", "leave one of them out", e))
+        return false;
+    if (!single && (!args_clash(a, (const char *const[]){"weights", NULL}, "emit: ", " is of --single FILE.c",
+                                "a folder has them in weights.bin", e) ||
+                    !args_needed(a, "out", "-o FOLDER says where the sources go, --single FILE.c one file", e)))
         return false;
     if (args_text(a, "fn"))
         return emit_source(s, a, folder, e);
@@ -87,7 +97,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         err_set(e, TS_USAGE, "emit: MODEL is missing");
         return err_hint(e, "tessera help emit");
     }
-    if (!outfile_folder_check(folder, e))
+    if (!single && !outfile_folder_check(folder, e))
         return false;
     if (args_flag(a, "train"))
         return emit_training(a, folder, e);
@@ -95,7 +105,7 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         return false;
     s->options.schema = args_text(a, "schema");
     ts_plan *plan = session_plan_make(s, e);
-    bool good = plan && ts_plan_emit(plan, folder, NULL, e);
+    bool good = plan && ts_plan_emit(plan, folder, &(ts_emission){.single = single}, e);
     if (good)
         session_tell(s, plan, NULL);
     ts_plan_free(plan);
@@ -104,19 +114,23 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    const char *folder = args_text(a, "out");
+    const char *file = args_text(a, "single"), *folder = file ? file : args_text(a, "out");
     session s = {0};
     const bool good = work(&s, a, folder, e);
     session_close(&s);
     if (good)
         reply_note(a, js_put(reply_make("emit/1"), "folder:%s", folder),
                    args_text(a, "fn") ? "[folder=-?|wrote {folder}]"
+                   : file             ? "wrote {folder}; build it with cc -std=c11 {folder} -lm"
                                       : "wrote {folder}; build it with make -C {folder}");
     return TS_OK;
 }
 
 static const option options[] = {
     {"out", 'o', A_FOLDER, "FOLDER", "where to write sources, weights and Makefile", ONCE},
+    {"single", 0, A_FILE, "FILE", "all of it in one file of C instead, weights too", ONCE},
+    {"weights", 0, CHOICE, "inside|beside", "of --single: in the file, or in FILE.bin beside it", "inside", false, 0,
+     0},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"fn", 0, WORD, "TEXT",
      "a scalar function, as one C file: \"sq(x) = x*x\", an operation, as gelu, or one of MODEL's functions", ONCE},
@@ -136,6 +150,7 @@ const verb verb_emit = {
     .groups = session_model_groups,
     .examples = "tessera emit bert-base -o bert # C sources, weights, Makefile\n"
                 "tessera emit model.onnx -s mine.json --dim batch=1 --target c -o generated\n"
+                "tessera emit minilm --single m.c --weights beside # cc -std=c11 m.c -lm\n"
                 "tessera emit run --train -o trainer # then make -C trainer, and ./train there\n"
                 "tessera emit --fn \"relu3(x)=x<0?0.0:x<1?x*x*x/3:x-2/3.0\" --what vjp -o relu3.c",
     .run = run,

@@ -46,7 +46,7 @@ static bool add_plan(exploration *x, const char *schema, const char *name, const
 /* The model that was raced, bound as it was; plans by what raced. */
 static bool open_race(exploration *x, const args *a, ts_error *e)
 {
-    static const char *const settled[] = {"dim", "in", "schema", NULL};
+    static const char *const settled[] = {"dim", "in", "from", "to", "schema", NULL};
     if (!args_clash(a, settled, "explore RESULTS: ", " was settled when the race began", "leave it out", e))
         return false;
     const cJSON *dim, *c, *dims = js_get(x->results, "model/dims");

@@ -205,7 +205,7 @@ static bool show(session *s, const args *a, ts_error *e)
     const char *dot = args_text(a, "dot"), *svg = args_text(a, "svg");
     bool whole = !stage && !args_flag(a, "hash"), drawn = dot || svg;
     bool bound = session_open(s, a, args_noun(a, 0), e);
-    bool asked = args_flag(a, "dim") || args_flag(a, "in");
+    bool asked = args_flag(a, "dim") || args_flag(a, "in") || args_flag(a, "from") || args_flag(a, "to");
     bool imported = stage && strcmp(stage, "imported") == 0;
     /* What the file says can be drawn, too, where its loops or shapes wait for values or nobody can do it. */
     const bool file = s->model && drawn && (e->code == TS_UNSUPPORTED || (e->code == TS_USAGE && !asked));

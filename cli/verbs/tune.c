@@ -116,7 +116,8 @@ static int run(const args *a, ts_error *e)
                       .budget = args_number(a, "budget") * for_trials,
                       .most = (int)args_integer(a, "most"),
                       .seed = (uint64_t)args_integer(a, "random")};
-    if (outfile_check(out, e) && session_open(&s, a, args_noun(a, 0), e) && session_fill(&s, 1, e)) {
+    if (session_whole(a, e) && outfile_check(out, e) && session_open(&s, a, args_noun(a, 0), e) &&
+        session_fill(&s, 1, e)) {
         o.progress = s.options.progress, o.user = s.options.user;
         tune(a, &s, &o, e);
     }

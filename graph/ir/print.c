@@ -486,5 +486,5 @@ bool g_parse(graph *g, const char *source, int max, const node **root, int *n, e
     reader r = {.g = g, .at = source, .line = 1, .e = e};
     const bool ok = read_all(&r, max, root, n);
     free(r.node);
-    return ok;
+    return ok && (!r.at[strspn(r.at, "\n ")] || fail(&r, "the end expected"));
 }

@@ -36,7 +36,7 @@ BASE = {  # verb: arguments of a command that is right
     "tune": "m.json --budget 2s --most 2 --threads 1 --out made",
     "generate": "lm --prompt ab --max-tokens 2",
 }
-WRITES = {"out", "report", "dot", "svg", "json", "grad-norms", "trace", "trace-values"}  # what is made
+WRITES = {"out", "report", "dot", "svg", "json", "grad-norms", "trace", "trace-values", "single"}  # what is made
 WORDS = {  # by what help calls the value
     "N": ["x", "-1", "1.5", "1e3", "99999999999999999999", ""],
     "X": ["x", "-1", "nan", "inf", "1e999", "0x1", ""],

@@ -4,9 +4,9 @@
 #define TABLES_H
 #include "backends/c/runtime/model.h"
 
-typedef enum model_kind { SCRATCH, WEIGHT, STATE, INPUT, OUTPUT } model_kind;
-/* A block of memory that the program is given a pointer to, aligned to 64 bytes: SCRATCH, WEIGHT and STATE are the
- * model's from model_open to model_close, INPUT and OUTPUT the caller's for a run */
+typedef enum model_kind { KIND_SCRATCH, KIND_WEIGHT, KIND_STATE, KIND_INPUT, KIND_OUTPUT } model_kind;
+/* A block of memory that the program is given a pointer to, aligned to 64 bytes: inputs and outputs are the
+ * caller's for a run, the others the model's from model_open to model_close */
 typedef struct model_space {
     model_kind kind;
     long at;      /* bytes from where weights.bin begins; -1: it is not in there, and a state begins with zeros */

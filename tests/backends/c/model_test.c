@@ -20,8 +20,8 @@ const model_port model_input[] = {{"(#, 3, #)", N *N * sizeof(float),
 const model_range model_size[] = {{1, N, 1}};
 const int model_spaces = 5, model_state_space[] = {1}, model_size_space = 4;
 const model_space model_table[] = {
-    {WEIGHT, 64, N * sizeof(float)}, {STATE, -1, N * sizeof(float)}, {INPUT, -1, N * sizeof(float)},
-    {OUTPUT, -1, N * sizeof(float)}, {SCRATCH, -1, sizeof(long)},
+    {KIND_WEIGHT, 64, N * sizeof(float)}, {KIND_STATE, -1, N * sizeof(float)}, {KIND_INPUT, -1, N * sizeof(float)},
+    {KIND_OUTPUT, -1, N * sizeof(float)}, {KIND_SCRATCH, -1, sizeof(long)},
 };
 static const int cpu[] = {0, 1 << 20}; /* there is no such processor: then any will do */
 const int *const model_cpu = cpu;

@@ -11,6 +11,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef MODEL_WEIGHTS
+#define MODEL_WEIGHTS "weights.bin"
+#endif
+
 enum { START = 10 }; /* bytes before the description: magic, version, length */
 static const char magic[] = "\x93NUMPY\x01";
 
@@ -175,8 +179,8 @@ int main(int argc, char **argv)
         return usage(self);
     void **in = make_room(MODEL_INPUTS, model_input), **out = make_room(MODEL_OUTPUTS, model_output);
     const void *const *given = (const void *const *)in;
-    model *m = model_open("weights.bin");
-    int ok = m || fail("weights.bin", "cannot be read, or too little memory", "");
+    model *m = model_open(MODEL_WEIGHTS);
+    int ok = m || fail(MODEL_WEIGHTS, "cannot be read, or too little memory", "");
     if (ok && sizes)
         ok = resize(m, sizes);
     for (int i = 0; i + 1 < argc && ok; i++)

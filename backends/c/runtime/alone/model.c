@@ -23,12 +23,12 @@ static int allocate(model *m)
         const model_space *s = &model_table[i];
         if (!m->space || !m->block)
             return 0;
-        if (s->kind == INPUT || s->kind == OUTPUT)
+        if (s->kind == KIND_INPUT || s->kind == KIND_OUTPUT)
             continue;
         m->space[i] = m->block[i] = aligned_alloc(64, (s->bytes / 64 + 1) * 64);
         if (!m->space[i])
             return 0;
-        if (s->kind == STATE)
+        if (s->kind == KIND_STATE)
             memset(m->space[i], 0, s->bytes);
     }
     return 1;
@@ -91,10 +91,20 @@ model_port model_now(const model *m, const model_port *p, char npy[MODEL_TEXT])
     return now.npy = npy, now.axis = NULL, now;
 }
 
+static FILE *open_weights(const char *file)
+{
+#ifdef MODEL_BYTES /* a program of one file has them in it */
+    (void)file;
+    return fmemopen((void *)(uintptr_t)model_bytes, MODEL_BYTES + 1, "rb");
+#else
+    return fopen(file, "rb");
+#endif
+}
+
 model *model_open(const char *weights)
 {
     model *m = calloc(1, sizeof *m);
-    FILE *f = fopen(weights, "rb");
+    FILE *f = open_weights(weights);
     int ok = m && f && allocate(m) && read_weights(m, f) && (m->team = find_threads()) != NULL;
     if (f)
         fclose(f);
@@ -115,9 +125,9 @@ static void run_part(void *p, int part, int parts)
 int model_run(model *m, const void *const *input, void *const *output)
 {
     for (int i = 0, in = 0, out = 0; i < model_spaces; i++)
-        if (model_table[i].kind == INPUT)
+        if (model_table[i].kind == KIND_INPUT)
             m->space[i] = (void *)(uintptr_t)input[in++]; /* only read */
-        else if (model_table[i].kind == OUTPUT)
+        else if (model_table[i].kind == KIND_OUTPUT)
             m->space[i] = output[out++];
     m->fault = 0;
     return team_do(m->team, run_part, m) == TEAM_READY && !m->fault;
