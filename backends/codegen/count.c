@@ -1,12 +1,16 @@
 /* count.c - how often a kernel does what, counted in the statements that are printed: once for each trip of the loops
  * around it. Where a run or data decide, it is the most: all trips that there can be, and of two branches the one with
- * more. A call of a tile counts as what is in the tile. */
+ * more; but where loops decide, the first is what they mostly do, and the other what is done at a border, in one trip of
+ * all. A call of a tile counts as what is in the tile. */
 #include "backends/codegen/emit.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct counter {
     const tile_made *const *tile;
+    int side; /* of the blocks that one call turns */
+    bool in_tile;
     op_counts all;
 } counter;
 typedef struct around { /* a loop around what is counted */
@@ -58,6 +62,26 @@ static double reads(const around *up, const cexpr *place, double times)
     return times;
 }
 
+/* From where a loop begins, whatever variable that is, to its end */
+static double span(const cexpr *to, const cexpr *from)
+{
+    int64_t start = 0;
+    if (to->kind == C_FORM && to->n == 2)
+        return to->text[0] == '(' ? span(to->arg[0], from) - span(to->arg[1], NULL)
+                                  : fmin(span(to->arg[0], from), span(to->arg[1], from));
+    if (from && !cexpr_known(from, &start) && from->kind != C_WORD)
+        return 0; /* what a loop over vectors left */
+    return to->kind == C_NUMBER || to->kind == C_SUM ? (double)(to->number - start) : 1;
+}
+
+/* As it says, or of bounds that are known: those of copies */
+static double trips_of(const stmt *s)
+{
+    if (s->trips || s->kind != S_LOOP)
+        return (double)s->trips;
+    return fmax(ceil(span(s->to, s->from) / (s->step ? (double)s->step : 1)), 0);
+}
+
 static void statements(counter *c, const stmt *in, const around *up, double times);
 
 /* What is done with the arguments of x from the one on that is returned is not counted yet. */
@@ -87,7 +111,9 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
         c->all.scalar_loads += reads(up, x, times);
     if (x->kind == C_TILE) {
         c->all.tiles += times;
-        statements(c, c->tile[x->load]->body, up, times);
+        counter in = {.tile = c->tile, .side = c->side, .in_tile = true};
+        statements(&in, c->tile[x->load]->body, up, times);
+        op_counts_add(&c->all, &in.all, 1);
         return;
     }
     if (x->does && x->of.n)
@@ -100,17 +126,25 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
 
 static void either(counter *c, const stmt *s, const around *up, double times)
 {
-    counter a = {.tile = c->tile}, b = {.tile = c->tile};
-    statements(&a, s, up, s->share > 0 ? s->share * times : times);
+    counter a = {.tile = c->tile, .side = c->side, .in_tile = c->in_tile}, b = a;
+    double trips = 1;
+    for (const around *l = up; l; l = l->up)
+        trips *= cexpr_over(s->value, l->loop->name) ? fmax(trips_of(l->loop), 1) : 1;
+    const double share = s->share > 0 ? s->share : s->other && trips > 1 ? 1 - 1 / trips : 1;
+    statements(&a, s, up, share * times);
     if (s->other)
-        statements(&b, s->other, up, times);
+        statements(&b, s->other, up, (share < 1 ? 1 - share : 1) * times);
+    if (share < 1 && s->other)
+        op_counts_add(&a.all, &b.all, 1);
     op_counts_add(&c->all, total(&a.all) < total(&b.all) ? &b.all : &a.all, 1);
 }
 
 static void statements(counter *c, const stmt *in, const around *up, double times)
 {
     for (const stmt *s = in->first; s; s = s->next) {
-        const bool loops = (s->kind == S_LOOP || s->kind == S_CHUNKS) && s->trips;
+        const bool loops = s->kind == S_LOOP || (s->kind == S_CHUNKS && s->trips),
+                   gathers = loops && !strncmp(s->name, "each", 4); /* elements of a vector, one by one */
+        const double trips = loops ? trips_of(s) : 1;
         if (s->kind == S_IF) {
             either(c, s, up, times);
             continue;
@@ -120,17 +154,17 @@ static void statements(counter *c, const stmt *in, const around *up, double time
         c->all.fetches += s->kind == S_FETCH ? times : 0;
         c->all.barriers += s->kind == S_BARRIER ? times : 0;
         c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
-        c->all.trips += loops && s->how != WRITTEN_OUT ? times * (double)s->trips : 0;
-        if (loops)
-            statements(c, s, &(around){up, s}, times * (double)s->trips);
-        else
-            statements(c, s, up, times);
+        *(c->in_tile ? &c->all.trips : &c->all.around) += loops && s->how != WRITTEN_OUT ? times * trips : 0;
+        c->all.others += gathers ? times * trips : 0;
+        if (s->kind == S_CALL && s->value->kind == C_WORD)
+            op_counts_add(&c->all, &(op_counts){.loads = c->side, .stores = c->side, .others = 3 * c->side}, times);
+        statements(c, s, loops ? &(around){gathers ? NULL : up, s} : up, times * trips);
     }
 }
 
 void kernel_count(const emitter *m, op_counts *out)
 {
-    counter c = {.tile = (const tile_made *const *)m->tiles.made};
+    counter c = {.tile = (const tile_made *const *)m->tiles.made, .side = m->d->turn.side};
     statements(&c, m->out.code.at, NULL, 1);
     *out = c.all;
 }

@@ -256,10 +256,6 @@ bool machine_calibrate(const machine *m, const isa *i, double measured[N_RATE])
         return false;
     q.turn = calloc((size_t)m->n_core, sizeof *q.turn);
     const bool ok = q.turn && run_turns(&q, measured);
-    /* The tile that is measured has its next loads in the best places; those that compilers make hide less. On one core
-     * of a Xeon with AVX2 it shows 3 %, and tiles chosen by that, of eight sums, take MiniLM 30 ms; by 25 % 27.7. */
-    if (ok)
-        measured[RATE_SEEN] = fmax(measured[RATE_SEEN], (double)rates_derived(i).at[RATE_SEEN]);
     free(q.turn);
     return ok;
 }

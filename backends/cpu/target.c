@@ -2,6 +2,8 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/guess.h"
 
+#include <math.h>
+
 /* In the order of guess.h: the first one is what a loop without a role has. More than 64 copies of a loop's body are no
  * faster than fewer, and the compiler takes minutes over them. */
 static const role roles[] = {
@@ -75,6 +77,11 @@ static void print(const target *t, text *out)
     machine_print(out, cpu_machine(t));
 }
 
+/* The tile that is measured has its next loads in the best places; those that compilers make, of any shape, hide less.
+ * On one core of a Xeon with AVX2 it shows 3 %, and tiles chosen by that, of eight sums, take MiniLM 30 ms; by 25 %
+ * 27.7. */
+static const double compiled = 0.25;
+
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 {
     const rates r = machine_rates(on, best);
@@ -97,7 +104,8 @@ void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
                   .loops = true,
                   .cost = {.fma_latency = (double)r.at[RATE_LATENCY],
                            .fma_per_cycle = cycle(&r, RATE_FMA),
-                           .exposed = cycle(&r, RATE_SEEN),
+                           .exposed = fmax(cycle(&r, RATE_SEEN), compiled),
+                           .shown = cycle(&r, RATE_SEEN),
                            .cycles_per_second = clock,
                            .start_seconds = start,
                            .link_seconds = start,

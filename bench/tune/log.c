@@ -17,7 +17,7 @@ enum { LOG_MOST = 64 << 20 }; /* bytes of a log that is read */
 static char *head(const tuner *t)
 {
     text s = {0};
-    json_add(&s, "{format:'tune-log/1',target:%s,isa:%s,threads:%d,machine:%s,schema:%s}",
+    json_add(&s, "{format:'tune-log/2',target:%s,isa:%s,threads:%d,machine:%s,schema:%s}",
              js_get_text(t->json, "target"), js_get_text(t->json, "isa"), (int)js_get_number(t->json, "threads", 0),
              js_get_text(t->json, "machine"), t->o->schema);
     text_add(&s, "\n");
@@ -55,8 +55,8 @@ static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
         text_bytes(&line, at, (size_t)(end - at));
         cJSON *one = js_parse(text_str(&line), t->o->log, e);
         text_free(&line);
-        if (one && !(*js_get_text(one, "kernel") && *js_get_text(one, "loops") && *js_get_text(one, "status")))
-            err_set(e, TS_BAD_INPUT, "%s: a line without kernel, loops and status: it is no log of tune", t->o->log);
+        if (one && !(*js_get_text(one, "kernel") && js_get(one, "change") && *js_get_text(one, "status")))
+            err_set(e, TS_BAD_INPUT, "%s: a line without kernel, change and status: it is no log of tune", t->o->log);
         good = !e->code;
         if (good)
             cJSON_AddItemToArray(t->log, one);
@@ -96,8 +96,10 @@ bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
     text s = {0};
     for (int i = 0; i < n; i++) {
         const attempt *a = &of[i];
-        cJSON *one = js_put(cJSON_CreateObject(), "kernel:%s,loops:%s,status:%s,predicted_ns:%g,base_ns:%g,time_ns:%g",
-                            a->of->key, a->loops, a->status, a->predicted * 1e9, a->base * 1e9, a->time * 1e9);
+        cJSON *one = js_put(cJSON_CreateObject(), "kernel:%s", a->of->key);
+        cJSON_AddItemToObject(one, "change", cJSON_Duplicate(a->change, true));
+        js_put(one, "status:%s,predicted_ns:%g,base_ns:%g,time_ns:%g", a->status, a->predicted * 1e9, a->base * 1e9,
+               a->time * 1e9);
         if (*a->why)
             js_text(one, "why", a->why);
         char *line = js_to_text(one, false);
@@ -110,26 +112,39 @@ bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
     return good;
 }
 
-const cJSON *log_find(const tuner *t, const char *kernel, const char *loops)
+const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change)
 {
     const cJSON *one;
     cJSON_ArrayForEach(one, t->log) if (!strcmp(js_get_text(one, "kernel"), kernel) &&
-                                        !strcmp(js_get_text(one, "loops"), loops)) return one;
+                                        cJSON_Compare(js_get(one, "change"), change, true)) return one;
     return NULL;
+}
+
+/* Nanoseconds without the change */
+static double base_of(const tuner *t, const cJSON *one)
+{
+    const cJSON *other;
+    const double of_trial = js_get_number(one, "base_ns", 0);
+    int n = 0;
+    if (!js_get(one, "change/loops")) /* of kernels that this trial alone changed */
+        return of_trial;
+    double *base = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *base);
+    cJSON_ArrayForEach(other, t->log) if (!strcmp(js_get_text(other, "kernel"), js_get_text(one, "kernel")) &&
+                                          js_get(other, "change/loops") && js_get_number(other, "base_ns", 0) > 0)
+        base[n++] = js_get_number(other, "base_ns", 0);
+    const double usual = stats_median_take(base, n);
+    free(base);
+    return fmin(usual, of_trial);
 }
 
 double log_ratio(const tuner *t, const cJSON *one)
 {
-    const cJSON *other;
-    double usual = 0, of_trial = js_get_number(one, "base_ns", 0);
-    int n = 0;
-    if (!one || !(of_trial > 0) || strcmp(js_get_text(one, "status"), "correct") != 0)
+    if (!one || !(js_get_number(one, "base_ns", 0) > 0) || strcmp(js_get_text(one, "status"), "correct") != 0)
         return 2;
-    double *base = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *base);
-    cJSON_ArrayForEach(other, t->log) if (!strcmp(js_get_text(other, "kernel"), js_get_text(one, "kernel")) &&
-                                          js_get_number(other, "base_ns", 0) > 0)
-        base[n++] = js_get_number(other, "base_ns", 0);
-    usual = stats_median_take(base, n);
-    free(base);
-    return js_get_number(one, "time_ns", 0) / fmin(usual, of_trial);
+    return js_get_number(one, "time_ns", 0) / base_of(t, one);
+}
+
+double log_saved(const tuner *t, const cJSON *one)
+{
+    return (1 - log_ratio(t, one)) * base_of(t, one) * 1e-9;
 }

@@ -6,15 +6,16 @@
 
 enum { MOST_RULES = 3, SAID = sizeof((ts_error *)0)->text };
 
-typedef struct family { /* kernels of one operation, dtype and extents */
-    char *key;          /* "matmul f32 m=128 n=384 k=384" */
-    const cJSON *first; /* of them, in the plan's JSON */
+typedef struct family { /* kernels of one operation, dtype and extents; or all of an operation */
+    char *key;          /* "matmul f32 m=128 n=384 k=384", "all matmul" */
+    bool all;
+    const cJSON *first; /* of them, in the plan's JSON; of all: what they have in common, owned */
     int n, *kernel;     /* their numbers */
     double seconds;     /* all of them together, with the loops that there are */
     bool tuned;         /* else it is only known to be there */
     cJSON *nests;       /* that ts_plan_nests gives; owned */
     const cJSON *next;  /* of these: not tried yet */
-    int tried;
+    cJSON *others;      /* changes that are no loops, as objects with "change" and what is foreseen; owned */
 } family;
 
 typedef struct tuner {
@@ -34,10 +35,10 @@ typedef struct tuner {
     double total; /* seconds of a pass of the base, kernel by kernel */
 } tuner;
 
-typedef struct attempt { /* loops for a family in a trial */
+typedef struct attempt { /* what rules say of a family in a trial */
     family *of;
-    const char *loops;
-    double predicted; /* seconds; 0: not asked for */
+    const cJSON *change; /* members of a rule: loops alone, or others */
+    double predicted;    /* seconds; 0: not asked for */
     double time, base;
     const char *status; /* "correct", "refused", "wrong"; NULL: not known yet */
     char why[SAID];
@@ -45,20 +46,31 @@ typedef struct attempt { /* loops for a family in a trial */
 
 /* trial.c: n attempts in one plan, in parts where it cannot be; every one gets its status, and they are logged. */
 bool trial_run(tuner *t, int n, attempt *of, ts_error *e);
-/* A plan by a schema's text, built, with its inputs and right results, timed beside the base: seconds[1] of kernels.
- * False, e having no error: it is no plan of the same kernels, or a wrong one, for the reason said. */
+/* A plan by a schema's text, built, with its inputs and right results, timed beside the base: seconds of the kernels of
+ * both, to be freed. False, e having no error: a wrong one, for the reason said. */
 bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e);
+ts_plan *trial_plan(tuner *t, int n, const attempt *of, cJSON **json, ts_error *e); /* not built; json: its own */
+
+/* changes.c: candidates of a family, of which changes_foresee drops those that change nothing or were not planned when
+ * it was time. The next that was not tried and promises most; false: there is none. */
+char *changes_text(const cJSON *change); /* loops as they are written, else JSON; NULL: of none */
+void changes_find(family *f);
+void changes_foresee(tuner *t, double until);
+bool changes_next(tuner *t, attempt *of);
+/* Seconds of the base's kernels and of the plan's that the other one does not have */
+void changes_sum(const tuner *t, const cJSON *plan, double *const seconds[2], double sum[2]);
 
 /* log.c: false: it cannot be read or written, or is another search's. */
 bool log_open(tuner *t, ts_error *e);
 bool log_add(tuner *t, int n, const attempt *of, ts_error *e); /* in one piece; also to t->log */
-const cJSON *log_find(const tuner *t, const char *kernel, const char *loops);
-/* Time with the loops over time without, this being what its trial saw or, where that was more, what is usual for the
+const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change);
+/* Time with the change over time without, of loops this being what its trial saw or, where that was more, what is usual for the
  * kernel: a trial in which the base was disturbed shows nothing. 2: not tried, or not right. */
 double log_ratio(const tuner *t, const cJSON *one);
+double log_saved(const tuner *t, const cJSON *one); /* seconds, by that; below 0: none */
 
 /* rules.c: what was found as rules over ranges of extents, most saved time first; of them, as JSON objects with "name",
- * "match", "loops" and "saved_ns". */
+ * "match", "change" and "saved_ns". */
 cJSON *rules_find(const tuner *t);
 char *rules_text(const tuner *t, const cJSON *rules);
 #endif

@@ -1,4 +1,4 @@
-/* rules.c - what a search found, as few rules: each has loops that were quicker for several families of one operation,
+/* rules.c - what a search found, as few rules: each has a change that was quicker for several families of one operation,
  * over ranges of extents in which nothing is that was slower, or not tried, with them. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double quicker = 0.985,      /* time with the loops over time without: less is taken for an improvement */
+static const double quicker = 0.985,      /* time with the change over time without: less is taken for an improvement */
     no_slower = 1.01, least_share = 2e-3; /* of a pass, that a rule has to save */
 
 typedef struct box { /* ranges by axis of the first family */
@@ -17,9 +17,9 @@ typedef struct box { /* ranges by axis of the first family */
     double low[TS_MAX_RANK * 2], high[TS_MAX_RANK * 2];
 } box;
 
-static double ratio_of(const tuner *t, const family *f, const char *loops)
+static double ratio_of(const tuner *t, const family *f, const cJSON *change)
 {
-    return log_ratio(t, log_find(t, f->key, loops));
+    return log_ratio(t, log_find(t, f->key, change));
 }
 
 static bool same_kind(const family *a, const family *b)
@@ -52,52 +52,52 @@ static bool holds(const box *b, const family *f)
 }
 
 /* Nothing in it is slower with the loops, but for what an earlier rule has */
-static bool is_clean(const tuner *t, const box *b, const family *kind, const char *loops, const bool *done)
+static bool is_clean(const tuner *t, const box *b, const family *kind, const cJSON *change, const bool *done)
 {
     for (int i = 0; i < t->n_family; i++) {
         const family *f = &t->family[i];
-        if (!done[i] && same_kind(f, kind) && holds(b, f) && ratio_of(t, f, loops) > no_slower)
+        if (!done[i] && same_kind(f, kind) && holds(b, f) && ratio_of(t, f, change) > no_slower)
             return false;
     }
     return true;
 }
 
 /* To powers of two around, axis by axis, where that takes in nothing new: what is found at 384 is for 256 to 512. */
-static void round_out(const tuner *t, box *b, const family *kind, const char *loops, const bool *done)
+static void round_out(const tuner *t, box *b, const family *kind, const cJSON *change, const bool *done)
 {
     for (int a = 0; a < b->n; a++) {
         box wide = *b;
         wide.low[a] = exp2(floor(log2(b->low[a]))), wide.high[a] = exp2(ceil(log2(b->high[a])));
-        if (is_clean(t, &wide, kind, loops, done))
+        if (is_clean(t, &wide, kind, change, done))
             *b = wide;
     }
 }
 
 typedef struct found {
-    const char *loops;
+    const cJSON *change;
     const family *kind;
     box box;
     double saved;
 } found;
 
 /* From one family on, further ones that its ranges can take in */
-static found grow(const tuner *t, const family *from, const char *loops, const bool *done)
+static found grow(const tuner *t, const family *from, const cJSON *change, const bool *done)
 {
-    found r = {.loops = loops, .kind = from};
+    found r = {.change = change, .kind = from};
     widen(&r.box, from);
-    if (!is_clean(t, &r.box, from, loops, done))
+    if (!is_clean(t, &r.box, from, change, done))
         return r;
     for (int i = 0; i < t->n_family; i++) {
         box more = r.box;
         widen(&more, &t->family[i]);
-        if (!done[i] && same_kind(from, &t->family[i]) && ratio_of(t, &t->family[i], loops) < quicker &&
-            is_clean(t, &more, from, loops, done))
+        if (!done[i] && same_kind(from, &t->family[i]) && ratio_of(t, &t->family[i], change) < quicker &&
+            is_clean(t, &more, from, change, done))
             r.box = more;
     }
-    round_out(t, &r.box, from, loops, done);
+    round_out(t, &r.box, from, change, done);
     for (int i = 0; i < t->n_family; i++)
         if (!done[i] && same_kind(from, &t->family[i]) && holds(&r.box, &t->family[i]))
-            r.saved += t->family[i].seconds * (1 - ratio_of(t, &t->family[i], loops));
+            r.saved += log_saved(t, log_find(t, t->family[i].key, change));
     return r;
 }
 
@@ -108,11 +108,11 @@ static found best(const tuner *t, const bool *done)
     for (int i = 0; i < t->n_family; i++)
         cJSON_ArrayForEach(one, t->log)
         {
-            const char *loops = js_get_text(one, "loops");
+            const cJSON *change = js_get(one, "change");
             if (done[i] || strcmp(js_get_text(one, "kernel"), t->family[i].key) != 0 ||
-                ratio_of(t, &t->family[i], loops) >= quicker)
+                ratio_of(t, &t->family[i], change) >= quicker)
                 continue;
-            const found r = grow(t, &t->family[i], loops, done);
+            const found r = grow(t, &t->family[i], change, done);
             if (r.saved > top.saved)
                 top = r;
         }
@@ -122,10 +122,13 @@ static found best(const tuner *t, const bool *done)
 static void put_rule(cJSON *list, const found *r)
 {
     text name = {0};
-    cJSON *rule = js_row(list, "loops:%s,saved_ns:%g", r->loops, r->saved * 1e9), *match = js_object(rule, "match"),
-          *dims;
-    js_put(match, "op:%s,dtype:%s", js_get_text(r->kind->first, "op"), js_get_text(r->kind->first, "dtype"));
-    dims = js_object(match, "dims");
+    cJSON *rule = js_row(list, "saved_ns:%g", r->saved * 1e9), *match = js_object(rule, "match"), *dims = NULL;
+    char *does = changes_text(r->change);
+    js_text(rule, "does", does), free(does);
+    cJSON_AddItemToObject(rule, "change", cJSON_Duplicate(r->change, true));
+    js_put(match, "op:%s", js_get_text(r->kind->first, "op"));
+    if (!r->kind->all)
+        js_put(match, "dtype:%s", js_get_text(r->kind->first, "dtype")), dims = js_object(match, "dims");
     text_add(&name, "%s", js_get_text(r->kind->first, "op"));
     for (int a = 0; a < r->box.n; a++) {
         char range[64];
@@ -158,17 +161,18 @@ cJSON *rules_find(const tuner *t)
 
 char *rules_text(const tuner *t, const cJSON *rules)
 {
-    const cJSON *r;
+    const cJSON *r, *c;
     cJSON *out = js_put(cJSON_CreateObject(), "format:%s,name:%s,target:%s,extends:%s", "tiling/1", "tuned",
                         js_get_text(t->json, "target"), t->o->base),
           *list = js_array(out, "rules");
-    cJSON_ArrayForEach(r, rules)
-    {
-        cJSON *one = js_row(list, "name:%s", js_get_text(r, "name"));
-        cJSON_AddItemToObject(one, "match", cJSON_Duplicate(js_get(r, "match"), true));
-        js_item(js_array(one, "loops"), js_get_text(r, "loops"));
-        js_flag(one, "optional", true);
-    }
+    for (int pass = 0; pass < 2; pass++) /* what is for all of an operation would decide the loops of each */
+        cJSON_ArrayForEach(r, rules) if (pass == !js_get(r, "match/dims"))
+        {
+            cJSON *one = js_row(list, "name:%s", js_get_text(r, "name"));
+            cJSON_AddItemToObject(one, "match", cJSON_Duplicate(js_get(r, "match"), true));
+            cJSON_ArrayForEach(c, js_get(r, "change")) cJSON_AddItemToObject(one, c->string, cJSON_Duplicate(c, true));
+            js_flag(one, "optional", true);
+        }
     char *s = js_to_text(out, true);
     cJSON_Delete(out);
     return s;

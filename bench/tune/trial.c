@@ -1,4 +1,4 @@
-/* trial.c - one plan in which some kernels have other loops: made, checked, compared, timed kernel by kernel in turns
+/* trial.c - one plan in which rules say something else of some kernels: made, checked, compared, timed kernel by kernel in turns
  * with the base, so that what disturbs the machine disturbs both, and each kernel finds the caches as the model leaves
  * them. */
 #include "bench/tune/parts.h"
@@ -14,17 +14,17 @@ enum { LEAST_RUNS = 3, MOST_RUNS = 15, PATH = 4096 };
 static const double trial_time = 0.5; /* seconds for the runs of one trial */
 
 /* The least of some runs: what disturbs a kernel makes it longer. */
-static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, int n, double *seconds[2], ts_error *e)
+static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n[2], double *seconds[2], ts_error *e)
 {
     ts_plan *of[] = {base, trial};
-    double *once = heap_array((size_t)n + 1, sizeof *once);
+    double *once = heap_array((size_t)(n[0] > n[1] ? n[0] : n[1]) + 1, sizeof *once);
     const double begun = seconds_now();
     bool good = true;
     (void)user;
     for (int run = 0; good && run < MOST_RUNS && (run < LEAST_RUNS || seconds_now() < begun + trial_time); run++)
         for (int i = 0; i < 2 && good; i++) {
-            good = ts_plan_run_timed(of[i], once, n, e);
-            for (int k = 0; good && k < n; k++)
+            good = ts_plan_run_timed(of[i], once, n[i], e);
+            for (int k = 0; good && k < n[i]; k++)
                 seconds[i][k] = run < 2 ? once[k] : fmin(seconds[i][k], once[k]); /* the first one warms up */
         }
     free(once);
@@ -62,6 +62,93 @@ static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
     return right;
 }
 
+static bool give_inputs(tuner *t, ts_plan *p, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < ts_model_inputs(t->model); i++)
+        good = ts_plan_set(p, i, &t->value[i], e);
+    return good;
+}
+
+/* json: what it is, where it could be made */
+static ts_plan *plan_by(tuner *t, const char *schema, cJSON **json, ts_error *e)
+{
+    char path[PATH];
+    ts_options o = t->plan;
+    *json = NULL;
+    snprintf(path, sizeof path, "%s/trial.json", t->o->folder);
+    if (!ts_file_write(path, schema, strlen(schema), e))
+        return NULL;
+    o.schema = path;
+    ts_plan *p = ts_plan_make(t->model, &o, e);
+    char *said = p ? ts_plan_json(p, e) : NULL;
+    *json = said ? js_parse(said, "the plan", e) : NULL;
+    free(said);
+    return p;
+}
+
+bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e)
+{
+    *why = 0;
+    ts_plan *p = plan_by(t, schema, json, e);
+    const int n[] = {t->n_kernel, cJSON_GetArraySize(js_get(*json, "kernels"))};
+    for (int i = 0; i < 2; i++)
+        seconds[i] = heap_array((size_t)n[i] + 1, sizeof *seconds[i]);
+    const bool good = *json && ts_plan_build(p, e) && give_inputs(t, p, e) && all_right(t, p, why, e) &&
+                      (t->o->time ? t->o->time : time_in_turns)(t->o->user, t->base, p, n, seconds, e);
+    ts_plan_free(p);
+    return good;
+}
+
+/* ---- attempts as a schema ---- */
+/* Names as globs: what means something in one fits any character. */
+static void put_glob(cJSON *match, const char *name)
+{
+    text s = {0};
+    text_add(&s, "%s", name);
+    for (size_t i = 0; i < s.length; i++)
+        s.s[i] = strchr("*?[]\\", s.s[i]) ? '?' : s.s[i];
+    js_text(match, "name", text_str(&s));
+    text_free(&s);
+}
+
+static void put_rule(cJSON *list, const attempt *a, int number, const cJSON *kernel)
+{
+    char name[16];
+    const cJSON *c;
+    snprintf(name, sizeof name, "t%d", number);
+    cJSON *rule = js_row(list, "name:%s,optional:%i", name, true), *match = js_object(rule, "match");
+    js_text(match, "op", js_get_text(a->of->first, "op"));
+    if (!a->of->all) {
+        js_text(match, "dtype", js_get_text(a->of->first, "dtype"));
+        if (*js_get_text(kernel, "label"))
+            put_glob(match, js_get_text(kernel, "label"));
+        cJSON_AddItemToObject(match, "dims", cJSON_Duplicate(js_get(a->of->first, "dims"), true));
+    }
+    cJSON_ArrayForEach(c, a->change) cJSON_AddItemToObject(rule, c->string, cJSON_Duplicate(c, true));
+}
+
+/* A rule for each kernel, by its name: others of its extents may be about to become other kernels. */
+static char *schema_of(const tuner *t, int n, const attempt *of)
+{
+    cJSON *o = js_put(cJSON_CreateObject(), "format:%s,name:%s,extends:%s", "tiling/1", "trial", t->o->base),
+          *list = js_array(o, "rules");
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < (of[i].of->all ? 1 : of[i].of->n); k++)
+            put_rule(list, &of[i], i, cJSON_GetArrayItem(js_get(t->json, "kernels"), of[i].of->kernel[k]));
+    char *s = js_to_text(o, false);
+    cJSON_Delete(o);
+    return s;
+}
+
+ts_plan *trial_plan(tuner *t, int n, const attempt *of, cJSON **json, ts_error *e)
+{
+    char *schema = schema_of(t, n, of);
+    ts_plan *p = plan_by(t, schema, json, e);
+    free(schema);
+    return p;
+}
+
 /* The same kernels, walked otherwise: a rule may keep an operation from becoming others. */
 static bool same_kernels(const tuner *t, const cJSON *plan)
 {
@@ -71,80 +158,6 @@ static bool same_kernels(const tuner *t, const cJSON *plan)
         if (strcmp(js_get_text(a, "op"), js_get_text(b, "op")) != 0)
             return false;
     return a == b;
-}
-
-static bool give_inputs(tuner *t, ts_plan *p, ts_error *e)
-{
-    bool good = true;
-    for (int i = 0; good && i < ts_model_inputs(t->model); i++)
-        good = ts_plan_set(p, i, &t->value[i], e);
-    return good;
-}
-
-bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e)
-{
-    char path[PATH];
-    ts_options o = t->plan;
-    *json = NULL, *why = 0;
-    snprintf(path, sizeof path, "%s/trial.json", t->o->folder);
-    if (!ts_file_write(path, schema, strlen(schema), e))
-        return false;
-    o.schema = path;
-    ts_plan *p = ts_plan_make(t->model, &o, e);
-    char *said = p ? ts_plan_json(p, e) : NULL;
-    *json = said ? js_parse(said, "the plan", e) : NULL;
-    free(said);
-    bool good = *json != NULL;
-    if (good && !(good = same_kernels(t, *json)))
-        snprintf(why, SAID, "other kernels follow from it");
-    good = good && ts_plan_build(p, e) && give_inputs(t, p, e) && all_right(t, p, why, e) &&
-           (t->o->time ? t->o->time : time_in_turns)(t->o->user, t->base, p, t->n_kernel, seconds, e);
-    ts_plan_free(p);
-    return good;
-}
-
-/* ---- attempts as a schema ---- */
-/* Names as globs: what means something in one fits any character. */
-static void put_glob(text *out, const char *name)
-{
-    text s = {0};
-    text_add(&s, "%s", name);
-    for (size_t i = 0; i < s.length; i++)
-        s.s[i] = strchr("*?[]\\", s.s[i]) ? '?' : s.s[i];
-    json_add(out, "name:%s", text_str(&s));
-    text_free(&s);
-}
-
-static void put_match(text *s, const family *f, const char *label)
-{
-    const cJSON *d;
-    json_add(s, "match:{op:%s,dtype:%s", js_get_text(f->first, "op"), js_get_text(f->first, "dtype"));
-    if (*label)
-        put_glob(s, label);
-    json_add(s, "dims:{");
-    cJSON_ArrayForEach(d, js_get(f->first, "dims"))
-    {
-        char number[32];
-        snprintf(number, sizeof number, "%.0f", d->valuedouble);
-        json_add(s, "%s:%s", d->string, number);
-    }
-    text_add(s, "}}");
-}
-
-/* A rule for each kernel, by its name: others of its extents may be about to become other kernels. */
-static char *schema_of(const tuner *t, int n, const attempt *of)
-{
-    text s = {0};
-    json_add(&s, "{format:'tiling/1',name:'trial',extends:%s,rules:[", t->o->base);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < of[i].of->n; k++) {
-            const cJSON *kernel = cJSON_GetArrayItem(js_get(t->json, "kernels"), of[i].of->kernel[k]);
-            json_add(&s, "{name:'t%d',optional:true,", i);
-            put_match(&s, of[i].of, js_get_text(kernel, "label"));
-            json_add(&s, "loops:[%s]}", of[i].loops);
-        }
-    text_add(&s, "]}");
-    return text_take(&s);
 }
 
 /* Times of those whose rule was followed */
@@ -164,18 +177,43 @@ static void take_times(const cJSON *plan, double *const seconds[2], int n, attem
     }
 }
 
+/* Of one attempt, from which other kernels may follow */
+static void take_sum(const tuner *t, const cJSON *plan, double *const seconds[2], attempt *a)
+{
+    double sum[2];
+    changes_sum(t, plan, seconds, sum);
+    a->base = sum[0], a->time = sum[1], a->status = sum[1] > 0 ? "correct" : "refused";
+    if (!(sum[1] > 0))
+        snprintf(a->why, SAID, "no kernel is another one");
+}
+
+static bool all_loops(int n, const attempt *of)
+{
+    while (n && js_get(of[n - 1].change, "loops"))
+        n--;
+    return !n;
+}
+
+static bool in_halves(tuner *t, int n, attempt *of, ts_error *e)
+{
+    return trial_run(t, n / 2, of, e) && trial_run(t, n - n / 2, of + n / 2, e);
+}
+
 bool trial_run(tuner *t, int n, attempt *of, ts_error *e)
 {
+    if (n > 1 && !all_loops(n, of))
+        return in_halves(t, n, of, e);
     double *seconds[2];
     char *schema = schema_of(t, n, of), why[SAID];
     cJSON *plan = NULL;
     err own = {0};
-    for (int i = 0; i < 2; i++)
-        seconds[i] = heap_array((size_t)t->n_kernel + 1, sizeof *seconds[i]);
-    const bool good = trial_by(t, schema, seconds, &plan, why, &own);
+    bool good = trial_by(t, schema, seconds, &plan, why, &own);
+    const bool same = good && all_loops(n, of) && same_kernels(t, plan);
     t->trials++;
-    if (good)
+    if (same)
         take_times(plan, seconds, n, of);
+    else if (good && n == 1)
+        take_sum(t, plan, seconds, of);
     else if (n == 1) {
         of->status = *why && plan ? "wrong" : "refused";
         snprintf(of->why, SAID, "%s", *why ? why : own.text);
@@ -183,7 +221,5 @@ bool trial_run(tuner *t, int n, attempt *of, ts_error *e)
     free(schema), free(seconds[0]), free(seconds[1]), cJSON_Delete(plan);
     if (own.code == TS_INTERRUPTED)
         return *e = own, false;
-    if (good || n == 1)
-        return log_add(t, n, of, e);
-    return trial_run(t, n / 2, of, e) && trial_run(t, n - n / 2, of + n / 2, e);
+    return same || n == 1 ? log_add(t, n, of, e) : in_halves(t, n, of, e);
 }

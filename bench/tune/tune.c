@@ -25,9 +25,9 @@ static char *key_of(const cJSON *kernel)
     return text_take(&s);
 }
 
-static void add_kernel(tuner *t, const cJSON *kernel, int number, double seconds)
+/* key: given away */
+static family *family_of(tuner *t, char *key)
 {
-    char *key = key_of(kernel);
     int i = 0;
     while (i < t->n_family && strcmp(t->family[i].key, key) != 0)
         i++;
@@ -35,8 +35,31 @@ static void add_kernel(tuner *t, const cJSON *kernel, int number, double seconds
     if (i < t->n_family)
         free(key);
     else
-        t->n_family++, f->key = key, f->first = kernel, f->kernel = heap_array((size_t)t->n_kernel, sizeof *f->kernel);
-    f->kernel[f->n++] = number, f->seconds += seconds;
+        t->n_family++, f->key = key, f->kernel = heap_array((size_t)t->n_kernel, sizeof *f->kernel);
+    return f;
+}
+
+/* To those alike, and to all of what the model says that it computes, where that goes another way or in stages */
+static void add_kernel(tuner *t, const cJSON *kernel, int number, double seconds)
+{
+    const bool way = *js_get_text(kernel, "work/by"), stages = js_get(kernel, "stages") != NULL;
+    const char *op = js_get_text(kernel, way ? "work/operation" : "op");
+    family *of[] = {family_of(t, key_of(kernel)), NULL};
+    if (!of[0]->first)
+        of[0]->first = kernel;
+    if (way || stages) {
+        text key = {0};
+        text_add(&key, "all %s", op);
+        of[1] = family_of(t, text_take(&key));
+        if (!of[1]->first) {
+            cJSON *own = js_put(cJSON_CreateObject(), "op:%s,label:%s", op, "");
+            if (stages)
+                cJSON_AddItemToObject(own, "stages", cJSON_CreateArray());
+            of[1]->first = own, of[1]->all = true;
+        }
+    }
+    for (int i = 0; i < COUNT(of) && of[i]; i++)
+        of[i]->kernel[of[i]->n++] = number, of[i]->seconds += seconds;
 }
 
 static int by_time(const void *a, const void *b)
@@ -80,26 +103,33 @@ static bool open_base(tuner *t, ts_error *e)
 static bool find_families(tuner *t, ts_error *e)
 {
     double *seconds = heap_array((size_t)t->n_kernel + 1, sizeof *seconds), *both[] = {seconds, seconds};
-    bool good = t->o->time ? t->o->time(t->o->user, t->base, t->base, t->n_kernel, both, e)
+    const int n[] = {t->n_kernel, t->n_kernel};
+    bool good = t->o->time ? t->o->time(t->o->user, t->base, t->base, n, both, e)
                            : ts_plan_profile(t->base, BASE_RUNS, seconds, t->n_kernel, e);
     const cJSON *kernel;
+    cJSON *nest;
     int k = 0, wanted = 0;
-    t->family = heap_array((size_t)t->n_kernel + 1, sizeof *t->family);
+    t->family = heap_array(2 * (size_t)t->n_kernel + 1, sizeof *t->family);
     cJSON_ArrayForEach(kernel, js_get(t->json, "kernels")) t->total += seconds[k], add_kernel(t, kernel, k, seconds[k]),
         k++;
     free(seconds);
     qsort(t->family, (size_t)t->n_family, sizeof *t->family, by_time);
     for (int i = 0; good && i < t->n_family; i++) {
         family *f = &t->family[i];
-        if (!is_wanted(t->o, f->first))
+        if (!is_wanted(t->o, cJSON_GetArrayItem(js_get(t->json, "kernels"), f->kernel[0])))
             continue;
         wanted++;
         if (f->seconds < least_share * t->total)
+            continue;
+        if (!t->o->seed)
+            changes_find(f);
+        if (f->all)
             continue;
         char *nests = ts_plan_nests(t->base, f->kernel[0], t->o->most, t->o->seed, e);
         f->nests = nests ? js_parse(nests, "loops", e) : NULL;
         free(nests);
         good = f->nests != NULL;
+        cJSON_ArrayForEach(nest, f->nests) js_text(js_object(nest, "change"), "loops", js_get_text(nest, "loops"));
         f->next = good ? f->nests->child : NULL;
         f->tuned = f->next != NULL;
     }
@@ -121,43 +151,42 @@ static int next_of(tuner *t, attempt *of)
     int n = 0;
     for (int i = 0; i < t->n_family; i++) {
         family *f = &t->family[i];
-        while (f->next && log_find(t, f->key, js_get_text(f->next, "loops")))
+        while (f->next && log_find(t, f->key, js_get(f->next, "change")))
             f->next = f->next->next;
         if (!f->next)
             continue;
         of[n++] = (attempt){.of = f,
-                            .loops = js_get_text(f->next, "loops"),
+                            .change = js_get(f->next, "change"),
                             .predicted = js_get_number(f->next, "predicted_ns", 0) * 1e-9 * f->n};
         f->next = f->next->next;
     }
     return n;
 }
 
-static const char *best_of(const tuner *t, const family *f, double *ratio)
+static const cJSON *best_of(const tuner *t, const family *f, double *saved)
 {
-    const cJSON *one;
-    const char *loops = NULL;
-    *ratio = 1;
+    const cJSON *one, *change = NULL;
+    *saved = 0;
     cJSON_ArrayForEach(one, t->log)
     {
-        const double r = strcmp(js_get_text(one, "kernel"), f->key) != 0 ? 2 : log_ratio(t, one);
-        if (r < *ratio)
-            *ratio = r, loops = js_get_text(one, "loops");
+        const double s = strcmp(js_get_text(one, "kernel"), f->key) != 0 ? 0 : log_saved(t, one);
+        if (s > *saved)
+            *saved = s, change = js_get(one, "change");
     }
-    return loops;
+    return change;
 }
 
 /* What is best for others of the operation, so that one rule may serve several: the next that f has not had. */
-static const char *of_others(const tuner *t, const family *f)
+static const cJSON *of_others(const tuner *t, const family *f)
 {
     for (int i = 0; i < t->n_family; i++) {
-        double ratio;
+        double saved;
         const family *g = &t->family[i];
-        const char *loops = g != f && g->tuned && !strcmp(js_get_text(f->first, "op"), js_get_text(g->first, "op"))
-                                ? best_of(t, g, &ratio)
-                                : NULL;
-        if (loops && !log_find(t, f->key, loops))
-            return loops;
+        const cJSON *change = g != f && g->tuned && !strcmp(js_get_text(f->first, "op"), js_get_text(g->first, "op"))
+                                  ? best_of(t, g, &saved)
+                                  : NULL;
+        if (change && !log_find(t, f->key, change))
+            return change;
     }
     return NULL;
 }
@@ -166,85 +195,76 @@ static int shared_of(tuner *t, attempt *of)
 {
     int n = 0;
     for (int i = 0; i < t->n_family; i++) {
-        const char *loops = t->family[i].tuned ? of_others(t, &t->family[i]) : NULL;
-        if (loops)
-            of[n++] = (attempt){.of = &t->family[i], .loops = loops};
+        const cJSON *change = t->family[i].tuned ? of_others(t, &t->family[i]) : NULL;
+        if (change)
+            of[n++] = (attempt){.of = &t->family[i], .change = change};
     }
     return n;
 }
 
-/* Until there are none, or the time is over: in the last fifth of it, what is best for one is tried for others. */
+/* Loops and one other change in turns, until there are none, or the time is over: in the last fifth of it, what is best
+ * for one is tried for others. */
 static bool search(tuner *t, double begun, ts_error *e)
 {
+    changes_foresee(t, seconds_now() + t->o->budget * 0.15);
     attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
     bool good = true;
     for (int pass = 0; pass < 2; pass++)
         for (int n; good && seconds_now() < begun + t->o->budget * (pass ? 1 : 0.8);) {
+            attempt other;
+            const bool more = !pass && changes_next(t, &other);
             n = pass ? shared_of(t, of) : next_of(t, of);
-            if (!n)
+            if (!n && !more)
                 break;
             if (t->o->progress)
-                t->o->progress(t->o->user, "trying loops", t->trials, 0);
-            good = trial_run(t, n, of, e);
+                t->o->progress(t->o->user, "trying rules", t->trials, 0);
+            good = (!n || trial_run(t, n, of, e)) && (!more || trial_run(t, 1, &other, e));
         }
     free(of);
     return good;
 }
 
 /* ---- what is left ---- */
-/* Takes out rules whose kernels are no quicker in that plan; whether any is. */
-static bool drop_slower(cJSON *rules, const cJSON *plan, double *const seconds[2])
+/* One plan with these rules; what is saved by it, of a pass of the base and one of its own. */
+static double saved_by(tuner *t, const char *schema, double pass[2], char said[SAID], ts_error *e)
 {
-    bool any = false;
-    for (cJSON *r = rules->child, *next; r; r = next) {
-        const cJSON *kernel;
-        double sum[2] = {0};
-        int k = 0;
-        cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
-        {
-            if (!strcmp(js_get_text(kernel, "rule"), js_get_text(r, "name")))
-                sum[0] += seconds[0][k], sum[1] += seconds[1][k];
-            k++;
-        }
-        next = r->next;
-        if (sum[1] < sum[0])
-            continue;
-        cJSON_Delete(cJSON_DetachItemViaPointer(rules, r));
-        any = true;
+    double *seconds[2], sum[2] = {0};
+    cJSON *plan = NULL;
+    if (trial_by(t, schema, seconds, &plan, said, e)) {
+        const int n[] = {t->n_kernel, cJSON_GetArraySize(js_get(plan, "kernels"))};
+        changes_sum(t, plan, seconds, sum);
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < n[i]; k++)
+                pass[i] = (k ? pass[i] : 0) + seconds[i][k];
     }
-    return any;
+    free(seconds[0]), free(seconds[1]), cJSON_Delete(plan);
+    return sum[0] - sum[1];
 }
 
-/* One plan with all rules, again without those that do not hold there; *found: the schema that is left, or NULL. */
+/* Rule by rule, with those before it: what saves no more with it is left out. *found: the schema of what is left, or
+ * NULL. */
 static bool settle(tuner *t, cJSON *report, char **found, ts_error *e)
 {
-    cJSON *rules = rules_find(t);
-    double *seconds[2], sum[2] = {0};
-    const char *why = rules->child ? "the rules together are no quicker"
-                                   : "no loops were quicker than those that there are";
+    cJSON *all = rules_find(t), *rules = js_array(report, "rules"), *r;
+    const char *why = all->child ? "the rules together are no quicker"
+                                 : "no rules were quicker than those that there are";
     char said[SAID] = "";
+    double most = 0, pass[2], best[2] = {0};
     err own = {0};
-    for (int i = 0; i < 2; i++)
-        seconds[i] = heap_array((size_t)t->n_kernel + 1, sizeof *seconds[i]);
-    for (bool again = true; again && rules->child && !own.code && !*said;) {
-        cJSON *plan = NULL;
+    while (own.code != TS_INTERRUPTED && (r = cJSON_DetachItemFromArray(all, 0))) {
+        own = (err){0};
+        cJSON_AddItemToArray(rules, r);
         char *schema = rules_text(t, rules);
-        const bool good = trial_by(t, schema, seconds, &plan, said, &own);
-        again = good && drop_slower(rules, plan, seconds);
-        *found = good && !again ? schema : NULL;
-        if (!*found)
-            free(schema);
-        cJSON_Delete(plan);
+        const double saved = saved_by(t, schema, pass, said, &own);
+        if (saved > most)
+            most = saved, free(*found), *found = schema, memcpy(best, pass, sizeof best);
+        else
+            cJSON_Delete(cJSON_DetachItemViaPointer(rules, r)), free(schema);
     }
-    for (int k = 0; *found && k < t->n_kernel; k++)
-        sum[0] += seconds[0][k], sum[1] += seconds[1][k];
     if (*found)
-        js_put(report, "base_ns:%g,tuned_ns:%g", sum[0] * 1e9, sum[1] * 1e9);
-    if (*found && sum[1] >= sum[0])
-        free(*found), *found = NULL;
+        js_put(report, "base_ns:%g,tuned_ns:%g", best[0] * 1e9, best[1] * 1e9);
     js_text(report, "why", *found ? NULL : *said ? said : own.code ? own.text : why);
-    cJSON_AddItemToObject(report, "rules", rules);
-    free(seconds[0]), free(seconds[1]);
+    cJSON_Delete(all);
     return own.code == TS_INTERRUPTED ? *e = own, false : true;
 }
 
@@ -276,19 +296,21 @@ static void tell(const tuner *t, cJSON *report)
     for (int i = 0; i < t->n_family; i++) {
         const family *f = &t->family[i];
         const cJSON *one;
-        double ratio;
+        double saved;
         int tried = 0, right = 0;
-        if (!f->tuned)
-            continue;
         cJSON_ArrayForEach(one, t->log) if (!strcmp(js_get_text(one, "kernel"), f->key)) tried++,
             right += !strcmp(js_get_text(one, "status"), "correct");
-        const char *loops = best_of(t, f, &ratio);
+        if (!f->tuned && !tried)
+            continue;
+        const cJSON *best = best_of(t, f, &saved);
+        char *said = changes_text(best);
         js_row(list,
                "kernel:%s,label:%s,kernels:%d,loops:%s,base_ns:%g,predicted_ns:%g,best:%s,best_ns:%g,tried:%d,"
                "correct:%d,rank:%g",
                f->key, js_get_text(f->first, "label"), f->n, js_get_text(f->first, "loops"), f->seconds * 1e9,
-               js_get_number(f->first, "predicted/time_ns", NAN) * f->n, loops, f->seconds * ratio * 1e9, tried, right,
+               js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, (f->seconds - saved) * 1e9, tried, right,
                rank_of(t, f));
+        free(said);
     }
     js_put(report, "trials:%d", t->trials);
 }
@@ -296,7 +318,8 @@ static void tell(const tuner *t, cJSON *report)
 static void close_all(tuner *t)
 {
     for (int i = 0; i < t->n_family; i++)
-        free(t->family[i].key), free(t->family[i].kernel), cJSON_Delete(t->family[i].nests);
+        free(t->family[i].key), free(t->family[i].kernel), cJSON_Delete(t->family[i].nests),
+            cJSON_Delete(t->family[i].others), cJSON_Delete(t->family[i].all ? (cJSON *)t->family[i].first : NULL);
     for (int i = 0; t->output && i < t->n_output; i++)
         ts_array_free(&t->output[i]);
     if (t->fd >= 0)

@@ -1,12 +1,14 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
 #include "train/run_folder.h"
 #include "graph/base/base.h"
+#include "graph/base/stats.h"
 #include "cli/dump.h"
 #include "cli/run_step.h"
 #include "cli/say.h"
 #include "cli/session.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +170,7 @@ static const char facts_form[] =
     "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n"
     "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
     "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]"
-    "[predicted?  {predicted/time_ns} predicted, bound by {predicted/bound}]\n"
+    "[predicted?  {predicted/time_ns} predicted, bound by {predicted/bound}][measured_ns?  {measured_ns} measured]\n"
     "[trips?    [trips/ends?at most ]{trips/count:%.0f} trips of {trips/kernels} kernel[trips/kernels=1?|s]"
     "[trips/threads=1?, by one worker][trips/inside?, the loop inside one kernel]\n]"
     "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";
@@ -206,6 +208,9 @@ static const char head_form[] = "target {target}  {isa}  {threads} threads  sche
 static const char plan_form[] =
     "[places?{places!name|target|model|>kernels|>flops|>transfers|>received_bytes|>sent_bytes|>arena_bytes|"
     ">weights_bytes}\n]"
+    "[accuracy?predictions: half of the {accuracy/kernels} kernels that take {accuracy/share:%.3g%} % of the time "
+    "within "
+    "{accuracy/median:%.3g%} % of what is measured\n]"
     "memory: {memory/arena_bytes} of values (at least {memory/lower_bound_bytes}), {memory/weights_bytes} of weights, "
     "{memory/resident_weights_bytes} of them resident\n"
     "[recompute*recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
@@ -265,6 +270,55 @@ static void put_all(const args *a, const cJSON *root)
     say_form(&on, root, plan_form);
 }
 
+/* ---- beside times ---- */
+static int longest_first(const void *a, const void *b)
+{
+    const double x = js_get_number(*(cJSON *const *)a, "measured_ns", 0),
+                 y = js_get_number(*(cJSON *const *)b, "measured_ns", 0);
+    return (x < y) - (x > y);
+}
+
+/* Half of the kernels that make most of the time are predicted within so much of theirs. */
+static void add_accuracy(cJSON *root, int n, double all)
+{
+    static const double most = 0.95;
+    cJSON **kernel = heap_array((size_t)n + 1, sizeof *kernel), *k;
+    double *off = heap_array((size_t)n + 1, sizeof *off), sum = 0;
+    int i = 0, m = 0;
+    cJSON_ArrayForEach(k, js_get(root, "kernels")) kernel[i++] = k;
+    qsort(kernel, (size_t)n, sizeof *kernel, longest_first);
+    for (i = 0; i < n && sum < most * all; i++) {
+        const double t = js_get_number(kernel[i], "measured_ns", 0);
+        sum += t;
+        if (js_get(kernel[i], "predicted"))
+            off[m++] = fabs(js_get_number(kernel[i], "predicted/time_ns", 0) / t - 1);
+    }
+    if (m)
+        js_put(js_object(root, "accuracy"), "kernels:%d,share:%g,median:%g", m, sum / all, stats_median_take(off, m));
+    free(kernel), free(off);
+}
+
+/* Runs it kernel by kernel, on made-up inputs where none are given. */
+static bool measure(session *s, ts_plan *plan, cJSON *root, ts_error *e)
+{
+    enum { RUNS = 15 };
+    const int n = cJSON_GetArraySize(js_get(root, "kernels"));
+    double *seconds = heap_array((size_t)n + 1, sizeof *seconds), all = 0;
+    cJSON *k;
+    int i = 0;
+    bool good = session_fill(s, 1, e) && ts_plan_build(plan, e);
+    for (int input = 0; good && input < ts_model_inputs(s->model); input++)
+        good = ts_plan_set(plan, input, &s->value[input], e);
+    good = good && ts_plan_profile(plan, RUNS, seconds, n, e);
+    if (good)
+        cJSON_ArrayForEach(k, js_get(root, "kernels")) all += seconds[i] * 1e9,
+            js_number(k, "measured_ns", seconds[i] * 1e9), i++;
+    if (good)
+        add_accuracy(root, n, all);
+    free(seconds);
+    return good;
+}
+
 /* --dump: the kernels that --op names */
 static bool dump_kernels(const args *a, const dump *d, ts_plan *plan, const cJSON *kernels, ts_error *e)
 {
@@ -279,13 +333,14 @@ static bool dump_kernels(const args *a, const dump *d, ts_plan *plan, const cJSO
     return ok;
 }
 
-static bool explain_plan(const args *a, const dump *d, ts_plan *plan, ts_error *e)
+static bool explain_plan(const args *a, const dump *d, ts_plan *plan, session *timed, ts_error *e)
 {
     if (args_flag(a, "ledger"))
         return explain_ledger(a, plan, e);
     ts_plan_assemble(plan);
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
-    bool good = root && dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
+    bool good = root && (!timed || measure(timed, plan, root, e)) &&
+                dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
                 keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
     if (good && a->console.json)
         reply_print(root);
@@ -303,7 +358,7 @@ static bool explain(session *s, const args *a, ts_error *e)
     s->options.schema = args_text(a, "schema");
     dump_passes(&d, &s->options);
     ts_plan *plan = session_plan_make(s, e);
-    const bool good = plan && !err_is(e) && explain_plan(a, &d, plan, e);
+    const bool good = plan && !err_is(e) && explain_plan(a, &d, plan, args_flag(a, "profile") ? s : NULL, e);
     ts_plan_free(plan);
     return good;
 }
@@ -312,16 +367,20 @@ static bool explain_step(void *user, ts_plan *step, ts_error *e)
 {
     const args *a = user;
     dump d;
-    return dump_make(&d, a, e) && dump_of_kernels(&d, e) && explain_plan(a, &d, step, e);
+    return dump_make(&d, a, e) && dump_of_kernels(&d, e) && explain_plan(a, &d, step, NULL, e);
 }
 
 static int run(const args *a, ts_error *e)
 {
-    static const char *const kernels[] = {"op", "dump", "why", "all", NULL};
+    static const char *const kernels[] = {"op", "dump", "why", "profile", "all", NULL};
     session s = {0};
     if (args_flag(a, "ledger") && !args_clash(a, kernels, "explain: ", " is about kernels, and --ledger lists values",
                                               "leave one of them out", e))
         return e->code;
+    if (run_is(args_noun(a, 0)) && args_flag(a, "profile")) {
+        err_set(e, TS_USAGE, "explain: --profile times the kernels of a model, and %s is a run", args_noun(a, 0));
+        return err_hint(e, "tessera bench %s times its step", args_noun(a, 0)), e->code;
+    }
     if (run_is(args_noun(a, 0)))
         return run_step(a, args_noun(a, 0), args_text(a, "schema"), explain_step, e);
     if (session_open(&s, a, args_noun(a, 0), e))
@@ -337,6 +396,7 @@ static const option options[] = {
      "files: graph, passes, or of each kernel that --op names plan, tree, text, assembly; repeats", REPEATS},
     {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", ONCE},
     {"ledger", 0, FLAG, NULL, "who writes and reads each value, where, and what waits for what", ONCE},
+    {"profile", 0, FLAG, NULL, "times of kernels beside what is predicted, run one by one", ONCE},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {0},
 };
@@ -352,6 +412,7 @@ const verb verb_explain = {
                 "tessera explain bert-base -s mine.json --op '*query*'\n"
                 "tessera explain minilm --op '*query*' --dump text=out --dump assembly=out\n"
                 "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
+                "tessera explain bert-base --profile # predicted times beside measured ones\n"
                 "tessera explain bert-base --ledger # who writes, who reads, what waits\n"
                 "tessera explain run -s lean.json # the step of a run of tessera train",
     .run = run,

@@ -18,7 +18,7 @@ static const double for_trials = 0.5, for_samples = 0.08;
 static const char tuned_form[] =
     "target {target}  {isa}  {threads} threads  schema {schema}  {trials} trials\n\n"
     "{kernels!kernel|>kernels|>tried|>base_ns|>best_ns|>rank}\n"
-    "[rules*rule \"{name}\": {saved_ns} less\n    {loops}\n]"
+    "[rules*rule \"{name}\": {saved_ns} less\n    {does}\n]"
     "[race?\nthe whole model: {race/verdict~}, {race/ratio:%.3f} times as fast ({race/low:%.3f} to {race/high:%.3f})\n]"
     "[written?wrote {written}\n|nothing is written: {why}\n]";
 
@@ -149,12 +149,12 @@ const verb verb_tune = {
                 "tessera tune resnet-50 --op conv2d --budget 5m -o mine.json\n"
                 "tessera tune minilm -s naive --op matmul # from textbook loops on\n"
                 "tessera tune minilm --random 1 --budget 60s # how well predictions rank loops",
-    .details = "Loops are ranked by their predicted time; the best are timed in the model, kernel by kernel, in turns "
-               "with those "
-               "of the schema, and their results compared. What is quicker becomes at most three rules over ranges of "
-               "extents, "
-               "which race against the schema as bench does it. Where that does not show them faster, nothing is "
-               "written. Column "
-               "rank: how predictions and times of what was tried agree, from -1 to 1.",
+    .details =
+        "Loops are ranked by their predicted time; the best are timed in the model, kernel by kernel, in turns "
+        "with those of the schema, and their results compared. So is, one by one, what changes the kernels "
+        "themselves: layouts, fusions, attention in blocks, algebraic alternatives; these are timed by all kernels "
+        "that change. What is quicker becomes at most three rules over ranges of extents, which race against the "
+        "schema as bench does it. Where that does not show them faster, nothing is written. Column rank: how "
+        "predictions and times of what was tried agree, from -1 to 1.",
     .run = run,
 };

@@ -1,7 +1,7 @@
 /* predict.c - the time of a kernel from its loops, by the execution-cache-memory model of Treibig and Hager: cycles of
- * computing, which wait for the sums of the step before, and of what is loaded, from the first cache and then, one
- * after the other, from each level behind it. The longer hides most of the other; how much of it is seen is a rate of
- * the machine. What is computed, loaded and stored is counted in the statements that are compiled; every other figure
+ * computing, which wait for the sums of the step before, and of what is loaded, from the first two caches one after
+ * the other, and from behind them, which is fetched meanwhile. The longest hides most of the others; how much of them is
+ * seen is a rate of the machine. What is computed, loaded and stored is counted in the statements that are compiled; every other figure
  * is counted from the nest or is a rate; none is fitted. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/fit.h"
@@ -13,14 +13,14 @@ enum { MULTIPLY, LOADS, FIRST_LEVEL }; /* parts of the time; behind these one fo
 enum { N_PART = FIRST_LEVEL + MAX_LEVEL };
 enum { BRANCH = 2 }; /* cycles from one taken branch to the next */
 
-/* Stores and loads of sums that find no register, for each multiply-add: beside them there are the columns of two
- * steps, of which one is loaded while the other is in use. */
+/* Loads and stores for each multiply-add of what finds no register: sums, which go to memory and back, and columns,
+ * which every row but the first reads again. */
 static double spilled(const plan *p, const stage *s, const tile_facts *f)
 {
     const loop *last = s->nest.n ? &s->nest.loop[nest_last(s)] : NULL;
-    const int64_t columns = last && last->role->lanes ? nest_vectors(p, s, last) : 1;
-    const double over = (double)(fit_registers(p, s) + columns) - p->on->n_register;
-    return over > 0 ? 2 * over / (double)f->sums : 0;
+    const double columns = last && last->role->lanes ? (double)nest_vectors(p, s, last) : 1, sums = (double)f->sums,
+                 left = p->on->n_register - 1 - sums;
+    return (3 * fmax(1 - left, 0) + fmin(fmax(columns - left, 0), columns) * (sums / columns - 1)) / sums;
 }
 
 /* Bytes that every worker brings for itself, less those that one would: of operands along which the spread loops do not
@@ -42,8 +42,8 @@ static double brought_again(const plan *p, const kernel *k)
     return bytes * (p->threads - 1);
 }
 
-/* Cycles of all workers together: of operations, as many of which begin in one as there are multiply-adds of vectors,
- * and of loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with
+/* Cycles of all workers together: of operations on vectors, as many of which begin in one as there are multiply-adds,
+ * and as many of other kinds beside them; what stands around tiles, copies among it, is done before or after. And of loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with
  * what clears or loads them, and ends when the last multiply-add is done. */
 static void add_operations(const plan *p, const kernel *k, const op_counts *n, double part[N_PART])
 {
@@ -56,16 +56,20 @@ static void add_operations(const plan *p, const kernel *k, const op_counts *n, d
         sums /= fmin((double)f.sums / (c->fma_latency * c->fma_per_cycle), 1);
         spills = spilled(p, s, &f) * (n->multiply_adds + n->dots);
     }
-    part[MULTIPLY] = sums + (n->others + n->scalars) / c->fma_per_cycle + n->tiles * 2 * c->fma_latency +
-                     (n->trips + 2 * n->tiles) * BRANCH;
-    part[LOADS] = load * (n->loads + n->broadcasts + n->scalar_loads + 2 * (n->stores + n->scalar_stores) + spills);
+    const double loads = n->loads + n->broadcasts + n->scalar_loads, stores = n->stores + n->scalar_stores,
+                 all = n->multiply_adds + n->dots + n->others + n->scalars + loads +
+                       2 * (stores + n->fetches + n->trips);
+    part[MULTIPLY] = fmax(sums + n->others / c->fma_per_cycle, fmax(n->trips * BRANCH, all / (2 * c->fma_per_cycle))) +
+                     n->tiles * 2 * c->fma_latency + (n->around + 2 * n->tiles) * BRANCH;
+    part[LOADS] = load * (loads + 2 * stores + spills);
 }
 
 /* The nearest level that still holds what a kernel made when so many bytes have gone by since */
-static int level_behind(const target *on, double bytes)
+static int level_behind(const plan *p, double bytes)
 {
+    const target *on = p->on;
     int l = 0;
-    while (l < on->n_level - 1 && (double)target_bytes(on, l) < bytes)
+    while (l < on->n_level - 1 && (double)target_bytes(on, l) * (on->level[l].shared ? 1 : p->threads) < bytes)
         l++;
     return l;
 }
@@ -77,7 +81,7 @@ static int lies_in(const plan *p, int at, const node *n)
     double bytes = 0;
     for (int i = at; i >= 0; i--) {
         if (i < at && kernel_stage(&p->kernel[i], n) >= 0)
-            return level_behind(p->on, bytes);
+            return level_behind(p, bytes);
         bytes += p->kernel[i].bytes;
     }
     return target_last(p->on) + (p->streamed && n->leaf && n->leaf->kind != LEAF_INPUT);
@@ -97,7 +101,7 @@ static void add_levels(const plan *p, const kernel *k, double part[N_PART])
             for (int j = 0; j < s->n_load; j++)
                 if (kernel_stage(k, s->load[j]->from) < 0 && lies_in(p, at, s->load[j]->from) >= l)
                     bytes += stage_read(s, s->load[j]) * stored_width(p, s->load[j]->from);
-            if (!s->scratch && level_behind(p->on, k->bytes) >= l)
+            if (!s->scratch && level_behind(p, k->bytes) >= l)
                 bytes += stage_stored(s) * stored_width(p, s->node);
         }
         const double apart = p->on->level[l - 1].shared ? 0 : brought_again(p, k);
@@ -120,7 +124,7 @@ static double busy(const plan *p, const kernel *k)
 prediction kernel_predict(const plan *p, const kernel *k)
 {
     const costs *c = &p->on->cost;
-    double part[N_PART] = {0}, move = 0, most = 0;
+    double part[N_PART] = {0}, together[3] = {0}, all = 0, most = 0;
     prediction out = {.bound = "multiplying"};
     const double start = p->on->team ? c->start_seconds : 0;
     op_counts n;
@@ -129,13 +133,14 @@ prediction kernel_predict(const plan *p, const kernel *k)
     add_operations(p, k, &n, part);
     add_levels(p, k, part);
     for (int i = 0; i < N_PART; i++) {
-        move += i == MULTIPLY ? 0 : part[i];
+        together[i == MULTIPLY ? 0 : i > FIRST_LEVEL + 1 ? 2 : 1] += part[i], all += part[i];
         if (part[i] > most)
             most = part[i], out.bound = i == MULTIPLY ? "multiplying"
                                         : i == LOADS  ? "loads"
                                                       : p->on->level[i - FIRST_LEVEL].name;
     }
-    const double cycles = fmax(part[MULTIPLY], move) + c->exposed * fmin(part[MULTIPLY], move);
+    const double longest = fmax(together[0], fmax(together[1], together[2])),
+                 cycles = longest + c->shown * (all - longest);
     out.seconds = cycles / busy(p, k) / c->cycles_per_second;
     if (out.seconds < start)
         out.bound = "start";

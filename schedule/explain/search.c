@@ -3,13 +3,15 @@
  * of a point at a time, from the best points so far on. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
+#include "schedule/passes/passes.h"
+#include "schedule/schema/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ROWS = 16, MOST_VECTORS = 8, MOST_LOOPS = 400 }; /* bytes of a text */
-enum { BEAM = 12, ROUNDS = 8, KEPT = 512, ALIKE = 3, TRIES = 64 };
+enum { BEAM = 5, ROUNDS = 6, KEPT = 512, ALIKE = 3, TRIES = 64 };
 
 /* What is chosen; each is a number below its bound. */
 typedef enum choice {
@@ -213,9 +215,7 @@ static void write_loops(const space_of *o, point *q)
     put_point(&w, q);
     text all = {0};
     if (o->k->n_stage > 1) { /* as they are but for this stage */
-        const nest *shared = &o->k->shared;
-        for (int l = 0; l < shared->n; l++)
-            text_add(&all, l ? " " : ""), loop_print(&all, &o->k->stage[o->k->main], &shared->loop[l]);
+        nest_print_shared(&all, o->k, false);
         text_add(&all, " ; %s: ", w.s->name);
     }
     text_add(&all, "%s", text_str(&w.t));
@@ -224,6 +224,22 @@ static void write_loops(const space_of *o, point *q)
 }
 
 /* ---- looking for them ---- */
+/* With weights as the loops walk them */
+static bool foresee(space_of *o, point *q, err *e)
+{
+    const rule *const none[1 + MAX_STAGES] = {0};
+    plan p = *o->p;
+    p.mem = (arena){0}, p.cap_leaf = p.n_leaf;
+    const bool good = loops_lay_out(&p, &o->own, o->which, none, e);
+    if (good) {
+        p.on->guess->prefetch(&p, &o->own);
+        const prediction f = kernel_predict(&p, &o->own);
+        q->seconds = f.seconds, q->bound = f.bound;
+    }
+    arena_free(&p.mem);
+    return good;
+}
+
 static bool legal(space_of *o, point *q)
 {
     err e = {0};
@@ -243,9 +259,7 @@ static bool legal(space_of *o, point *q)
     if (!own || !*own || !nest_parse_stage(o->p->on, &o->own, o->which, one ? own : own + 2, &e) ||
         !nest_fits(o->p, &o->own, q->loops, &e))
         return false;
-    const prediction f = kernel_predict(o->p, &o->own);
-    q->seconds = f.seconds, q->bound = f.bound;
-    return true;
+    return foresee(o, q, &e);
 }
 
 static void keep(space_of *o, const point *q) /* in order */
@@ -313,7 +327,7 @@ void plan_nests(const plan *p, const kernel *k, int most, uint64_t seed, text *o
                       nest_split(&k->stage[k->main]) < 0;
     space_open(&o, p, k);
     if (open && o.n_column)
-        draw(&o, seed ? most : 2 * BEAM, seed ? seed : 1);
+        draw(&o, seed ? most : 4 * BEAM, seed ? seed : 1);
     if (!seed && o.n)
         improve(&o);
     for (int i = 0, n = 0; i < o.n && n < most; i++)

@@ -349,10 +349,15 @@ void nest_print_stage(text *t, const stage *s, bool derived)
     print_loops(t, s, &s->nest, s, 1, derived);
 }
 
-void nest_print(text *t, const kernel *k, bool derived)
+void nest_print_shared(text *t, const kernel *k, bool derived)
 {
     if (k->n_stage > 1)
         print_loops(t, &k->stage[k->main], &k->shared, k->stage, k->n_stage, derived);
+}
+
+void nest_print(text *t, const kernel *k, bool derived)
+{
+    nest_print_shared(t, k, derived);
     for (int i = 0; i < k->n_stage; i++) {
         if (k->n_stage > 1)
             text_add(t, " ; %s: ", k->stage[i].name);

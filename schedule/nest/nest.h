@@ -41,9 +41,10 @@ bool nest_parse(const target *on, kernel *k, const char *source, err *e);
 /* One list, over what the shared loops leave */
 bool nest_parse_stage(const target *on, kernel *k, int which, const char *source, err *e);
 bool nest_parse_shared(const target *on, kernel *k, const char *source, err *e);
-void nest_print(text *t, const kernel *k, bool derived);      /* derived: staging nobody wrote is shown, in brackets */
-void nest_print_stage(text *t, const stage *s, bool derived); /* its own loops alone */
-void loop_print(text *t, const stage *s, const loop *l);      /* "n/48@core" */
+void nest_print(text *t, const kernel *k, bool derived); /* derived: staging nobody wrote is shown, in brackets */
+void nest_print_shared(text *t, const kernel *k, bool derived); /* the loops that its stages share */
+void nest_print_stage(text *t, const stage *s, bool derived);   /* its own loops alone */
+void loop_print(text *t, const stage *s, const loop *l);        /* "n/48@core" */
 extern const char nest_nowhere[]; /* "none", in place of a space: the guess shall not fetch */
 int nest_split(const stage *s);   /* the loop over a folded axis whose trips go to different workers; or -1 */
 /* First loop of the tile: serial folds under the last loop that copies, then unrolled and vector loops. What the lanes

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By a rule that is meant for what the model says */
-static bool ruled(const plan *p, const kernel *k)
+/* By a rule that is meant for what the model says; or, of `taking`, that asks for another way */
+static bool ruled(const plan *p, const kernel *k, bool taking)
 {
     const int of_kernel = p->schema ? schema_match(p->schema, k, 0) : -1,
               of_stage = p->schema ? schema_match_stage(p->schema, k, k->main, 0) : -1,
@@ -23,7 +23,8 @@ static bool ruled(const plan *p, const kernel *k)
     const int all[] = {of_kernel, of_stage, of_part};
     for (int i = 0; i < COUNT(all); i++) {
         const rule *r = all[i] < 0 ? NULL : &p->schema->rule[all[i]];
-        if (r && (!r->fuse || (i < 2 && (r->n_loops || r->n_layout || r->compute))))
+        const bool plain = r && (r->tells_way || !r->fuse || (i < 2 && (r->n_loops || r->n_layout || r->compute)));
+        if (plain && taking == (r->tells_way && r->takes_way))
             return p->rule_used[all[i]] = true;
     }
     return false;
@@ -53,6 +54,7 @@ typedef struct search {
     int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
     int *rank;       /* by the same: which of its kind it is */
     int *readers;    /* by node id: see kind */
+    bool *asked;     /* by node id: a rule takes another way, whatever it costs */
     plan *into;      /* that the search is for: keeps what is declined, */
     declined *why;   /* by node id: before there are kinds, of nodes that offer another way */
 } search;
@@ -141,8 +143,10 @@ static bool pays(const plan *p, const node *old, const node *n, declined *no)
 static bool open_for(const search *s, const kernel *k)
 {
     declined *no = &s->why[k->whole->id];
-    return pays(s->p, k->whole, k->whole, no) && mostly_read(k, &no->why) &&
-           (!ruled(s->p, k) || reason_is(&no->why, "a rule has options for it as the model says it"));
+    const bool pay = pays(s->p, k->whole, k->whole, no), asked = no->way && ruled(s->p, k, true);
+    s->asked[k->whole->id] = asked;
+    return (pay || asked) && mostly_read(k, &no->why) &&
+           (!ruled(s->p, k, false) || reason_is(&no->why, "a rule has options for it as the model says it"));
 }
 
 static bool find_others(search *s, const node **other, err *e) /* by kernel: what it offers, or NULL */
@@ -274,7 +278,7 @@ static const node *cheaper(void *user, const node *old, const node *now)
     const search *s = user;
     graph *g = s->p->g;
     declined *no = &s->why[old->id];
-    const bool taken = is_taken(s, old) && pays(s->p, old, now, no);
+    const bool taken = is_taken(s, old) && (pays(s->p, old, now, no) || s->asked[old->id]);
     const node *other = taken ? now->op->alternative(g, now) : NULL;
     if (!other) {
         decline_way(s, old, now);
@@ -328,6 +332,7 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
                 .kind = arena_array(&p->mem, (size_t)p->n_kernel + 1, sizeof *s.kind),
                 .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
                 .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
+                .asked = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.asked),
                 .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
     if (p->as_written)
         return true;

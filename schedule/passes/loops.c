@@ -41,8 +41,7 @@ static bool walked(const stage *s, const expr *x, const int *axis, layout *y)
     return layout_seal(y, &x->from->type);
 }
 
-/* used: the rule that decides the kernel, then those that decide its stages. */
-static bool lay_out(plan *p, kernel *k, int which, const rule *const *used, err *e)
+bool loops_lay_out(plan *p, kernel *k, int which, const rule *const *used, err *e)
 {
     stage *s = &k->stage[which];
     s->leaf = arena_array(&p->mem, (size_t)s->n_load + 1, sizeof *s->leaf);
@@ -86,7 +85,7 @@ bool pass_loops(plan *p, err *e)
             return false;
         kernel *k = &p->kernel[i];
         for (int s = 0; s < k->n_stage; s++)
-            if (!lay_out(p, k, s, used, e))
+            if (!loops_lay_out(p, k, s, used, e))
                 return false;
         layouts_note(p, k, used[0], k->main);
         for (int s = 0; s < k->n_stage; s++)

@@ -88,6 +88,7 @@ typedef struct costs {
     double fma_latency;   /* until a multiply-add can be added to */
     double fma_per_cycle; /* vectors multiplied and added */
     double exposed; /* share of the shorter of multiplying and loading that the longer does not hide; 0: of none */
+    double shown;   /* the same of loads in the best places, as a good tile has them; no more than that */
     double cycles_per_second;
     double start_seconds;                       /* until a kernel begins */
     double link_seconds, link_bytes_per_second; /* to bring a value to the host's memory, or from there */
@@ -99,8 +100,9 @@ typedef struct op_counts {
     double loads, broadcasts, stores;   /* of vectors */
     double scalars, scalar_loads, scalar_stores;
     double fetches, barriers;
-    double tiles, trips; /* calls of tile functions; trips of loops that are not written out */
-    double lane_flops;   /* of multiply-adds on vectors: two for each element */
+    double tiles, trips,
+        around;        /* calls of tile functions; trips of loops that are not written out, in these, outside */
+    double lane_flops; /* of multiply-adds on vectors: two for each element */
 } op_counts;
 
 typedef struct plan plan;

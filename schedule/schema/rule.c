@@ -192,6 +192,16 @@ static bool read_choice(const json *v, const char *choice, const char **out, err
     return err_hint(e, "available: %s", choice + strlen(list.word[0]) + 1);
 }
 
+static bool read_truth(const json *object, const char *key, bool *given, bool *out, err *e)
+{
+    const json *v = json_get(object, key);
+    *given = v != NULL;
+    if (v && !json_want(v, JSON_TRUTH, e))
+        return false;
+    *out = v && v->truth;
+    return true;
+}
+
 /* It is said of nodes, before there are kernels, so what only kernels have cannot be matched with it. */
 static bool read_recompute(const json *v, rule *r, err *e)
 {
@@ -249,7 +259,7 @@ bool rule_read(arena *mem, const graph *g, const json *v, int number_of_it, rule
     const char *fuse, *masked;
     const json *part;
     if (!json_want(v, JSON_OBJECT, e) ||
-        !json_known(v, "name match loops layout fuse masked blocks place compute recompute optional", e))
+        !json_known(v, "name match loops layout fuse masked blocks place compute recompute alternative optional", e))
         return false;
     part = json_get(v, "loops");
     *r = (rule){.name = arena_format(mem, "rule %d", number_of_it), .place = json_where(mem, v)};
@@ -260,12 +270,10 @@ bool rule_read(arena *mem, const graph *g, const json *v, int number_of_it, rule
         return false;
     r->fuse = !fuse || strcmp(fuse, "none");
     r->whole = masked && !strcmp(masked, "compute");
-    if ((part = json_get(v, "optional"))) {
-        if (!json_want(part, JSON_TRUTH, e))
-            return false;
-        r->optional = part->truth;
-    }
-    return (!(part = json_get(v, "match")) || read_match(mem, g, part, r, e)) &&
+    bool said;
+    return read_truth(v, "optional", &said, &r->optional, e) &&
+           read_truth(v, "alternative", &r->tells_way, &r->takes_way, e) &&
+           (!(part = json_get(v, "match")) || read_match(mem, g, part, r, e)) &&
            (!(part = json_get(v, "layout")) || read_layout(part, r, e)) &&
            (!(part = json_get(v, "blocks")) || read_blocks(part, r, e)) &&
            (!(part = json_get(v, "recompute")) || read_recompute(part, r, e));

@@ -38,6 +38,7 @@ typedef struct rule {
     rule_layout layout[MAX_STAGING];
     bool fuse, optional;             /* fuse: "auto"; else "none" */
     bool whole;                      /* masked: "compute"; else "skip" */
+    bool tells_way, takes_way;       /* "alternative": an algebraic one is taken where there is one, or is not */
     bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
     int shares;                      /* of RULE_SHARES, of the bytes of what fits, most bytes by flop first; 0: all */
     bool tells_blocks;               /* of operations, too */

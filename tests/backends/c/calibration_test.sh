@@ -47,7 +47,6 @@ assert load("first")["outputs"] == load("second")["outputs"]
 one, two = load("one")["machine"], load("two")["machine"]
 assert one["measured"] and two["measured"] and one["rates"]["isa"] == one["isa"], one
 rate = one["rates"]
-assert load("alone")["machine"]["rates"]["seen_percent"] >= 25 # no tile of compilers hides more
 assert rate["fma_per_cycle"] > 0 and rate["l1_bytes_per_cycle"] >= rate["l3_bytes_per_cycle"], rate
 assert " rates:%s(clock=" % one["isa"] in one["text"], one["text"]
 sums = lambda name: sum(k["op"] == "strassen_blocks" for k in load(name)["kernels"])

@@ -163,7 +163,8 @@ static void test_rates(void)
     CHECK(derived.at[RATE_L1] == 12800 && derived.at[RATE_MEMORY] == 1200 && derived.at[RATE_SEEN] == 25);
     CHECK(derived.at[RATE_NEAR] == derived.at[RATE_L3] && derived.at[RATE_START] == 1000);
     const target *t = cpu_target(&mem, &(machine_options){.machine = "core:2 isa:avx2 " RATES}, &e);
-    CHECK(t && t->cost.exposed == 0.03 && t->cost.fma_latency == 4 && t->level[2].bytes_per_cycle == 8.2);
+    CHECK(t && t->cost.shown == 0.03 && t->cost.exposed == 0.25 && t->cost.fma_latency == 4 &&
+          t->level[2].bytes_per_cycle == 8.2);
     /* 32 operations a cycle, 15 bytes of a pass in the second cache, 8.2 beyond */
     CHECK(t && target_flops_per_passed(t, 1 << 20) == 32 / 15.0 &&
           target_flops_per_passed(t, (1 << 20) + 1) == 32 / 8.2);

@@ -97,9 +97,32 @@ static void by_hand(void)
     CHECK_TEXT(predicted(product, "avx512", "matmul", "n/128@core m k n@vector").bound, "L2");
 }
 
+/* What was several times as slow, whatever the machine, is predicted to be: times of a product of 96 rows on a Xeon. */
+static void by_far(void)
+{
+    static const struct {
+        const char *quick, *slow;
+        double least;                                                               /* as slow as that */
+    } pairs[] = {{"n/16@core m/6 k/4 k@unroll m@unroll n@vector", "m@core n k", 4}, /* textbook loops */
+                 {"m@core n/64 k n@vector", "m@core n/8 k n@vector", 2},            /* sums that wait: 3 to 5 */
+                 {"m@core n/64 k n@vector", "m@core n/64+b k n@vector", 3},         /* copies each row: 10 */
+                 {"n/16@core m/6 k m@unroll n@vector", "m@core k/256 n/128 n/32+b k n@vector", 8}, /* the same: 40 */
+                 {"n/16@core m/6 k m@unroll n@vector", "n/16 m/6 k m@unroll n@vector", 1.7}}; /* one worker of two */
+    static const char *const sets[] = {"avx2", "avx512"};
+    for (int i = 0; i < COUNT(pairs) * COUNT(sets); i++) {
+        const char *set = sets[i % COUNT(sets)], *quick = pairs[i / COUNT(sets)].quick,
+                   *slow = pairs[i / COUNT(sets)].slow;
+        const double times = predicted(product, set, "matmul", slow).seconds /
+                             predicted(product, set, "matmul", quick).seconds;
+        if (!CHECK(times >= pairs[i / COUNT(sets)].least))
+            printf("  %s: %s is predicted to take %g times as long as %s\n", set, slow, times, quick);
+    }
+}
+
 int main(void)
 {
     by_hand();
+    by_far();
     drawn_alike();
     all_legal(product, "avx512", 40, 0, 40);
     all_legal(product, "avx2", 40, 1, 40);

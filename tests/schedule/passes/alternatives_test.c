@@ -60,6 +60,12 @@ static const node *first_row(graph *g)
     return ts_call1(g, "slice starts=[0,0] sizes=[1,1024] steps=[1,1]", small(g));
 }
 
+static const node *few_rows(graph *g)
+{
+    return ts_call2(g, "matmul", g_input(g, "x", &(type){.dtype = TS_F32, .rank = 2, .dim = {64, 64}}, 0),
+                    ts_weight(g, "w", TS_F32, 2, (const int64_t[]){64, 64}, 0, 1, 1));
+}
+
 static const node *large(graph *g)
 {
     return wide(g, 3072);
@@ -158,6 +164,11 @@ int main(void)
     /* What reads one matrix goes first, and together: 12 MiB each, of which five would fit. */
     kernels_of(triples, NULL, "strassen_blocks contract contract contract add matmul matmul matmul matmul matmul");
     kernels_of(small, "{\"match\":{\"op\":\"matmul\"},\"compute\":\"f32\"}", "matmul matmul matmul");
+    kernels_of(small, "{\"match\":{\"op\":\"matmul\"},\"alternative\":false}", "matmul matmul matmul");
+    /* costs speak against it */
+    kernels_of(few_rows, NULL, "matmul");
+    kernels_of(few_rows, "{\"match\":{\"op\":\"matmul\"},\"alternative\":true}",
+               "strassen_blocks contract strassen_sums");
     /* What is summed once of x and y serves two products each; sums of w are made where they are read. */
     kernels_of(update, NULL,
                "strassen_blocks strassen_blocks contract strassen_sums strassen_blocks strassen_blocks contract "
