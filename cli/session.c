@@ -28,8 +28,8 @@ static const option model_options[] = {
 const option_group session_model_options = {"Model", model_options, NULL};
 
 static const option limit_options[] = {
-    {"limit", 0, PAIR, "NAME=N", "raise or lower a reading limit: steps, folded, elements or description; repeats",
-     REPEATS},
+    {"limit", 0, PAIR, "NAME=N",
+     "raise or lower a reading limit: steps, folded, known, elements or description; repeats", REPEATS},
     {0},
 };
 const option_group session_limit_options = {"Limits", limit_options, NULL};

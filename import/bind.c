@@ -339,6 +339,7 @@ bool ts_model_bind_values(ts_model *m, const ts_binding *b, ts_error *e)
     m->graph = ts_graph_make();
     m->waits = false;
     const bool bound = bind_inputs(m, b, &p, &unbound);
+    m->graph->most_work = m->builder ? VALUE_WORK : (double)m->file.limits.known;
     m->graph->looped = m->dims.ranged || m->counts.ranged;
     if ((m->builder ? bound && builtin_bind(m, &own) : build_file(m, &p, &unbound, &own)) &&
         check_shapes(m, b->value, &own)) {

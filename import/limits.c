@@ -1,5 +1,6 @@
 /* limits.c - defaults, one row each with the name that --limit takes. */
 #include "import/limits.h"
+#include "graph/ir/graph.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -11,6 +12,7 @@ static const struct {
 } row[] = {
     {"steps", offsetof(limits, steps), 1 << 18, INT64_C(1) << 40},
     {"folded", offsetof(limits, folded), 256 << 20, INT64_C(1) << 50},
+    {"known", offsetof(limits, known), VALUE_WORK, INT64_C(1) << 50},
     {"elements", offsetof(limits, elements), MODEL_ELEMENTS, INT64_C(1) << 60},
     {"description", offsetof(limits, description), 128 << 20, INT32_MAX},
 };
@@ -47,20 +49,20 @@ static bool number(const char *s, int64_t *out)
 bool limits_set(limits *l, const char *s, err *e)
 {
     const size_t n = strcspn(s, "=");
-    text names = {0};
+    text all = {0};
     for (int i = 0; i < COUNT(row); i++) {
-        text_add(&names, "%s%s", i ? ", " : "", row[i].name);
+        text_add(&all, "%s%s", i ? ", " : "", row[i].name);
         if (strlen(row[i].name) != n || strncmp(row[i].name, s, n) != 0)
             continue;
-        text_free(&names);
+        text_free(&all);
         int64_t v;
         if (s[n] && number(s + n + 1, &v) && v >= 1 && v <= row[i].most)
             return *field(l, i) = v, true;
         return err_set(e, TS_USAGE, "limit \"%s\": a number from 1 to %lld expected", s, (long long)row[i].most);
     }
     err_set(e, TS_USAGE, "there is no limit \"%.*s\"", (int)n, s);
-    err_hint(e, "the limits are: %s", text_str(&names));
-    text_free(&names);
+    err_hint(e, "the limits are: %s", text_str(&all));
+    text_free(&all);
     return false;
 }
 

@@ -13,6 +13,7 @@ enum {
 typedef struct limits {
     int64_t steps;       /* gone through when loops are unrolled and functions inlined, each time counted */
     int64_t folded;      /* bytes of constants that are computed from constants */
+    int64_t known;       /* elements gone through for values that decide a shape or the flow */
     int64_t elements;    /* of one value */
     int64_t description; /* bytes of a file without the values that it holds */
 } limits;

@@ -416,8 +416,8 @@ typedef struct ts_port {
 TS_API ts_model *ts_model_open(const char *what, ts_error *e);
 /* The same under other limits on what the file may cost before it runs, "steps=1000000", "folded=1G": steps (262144, of
  * unrolled loops and inlined functions; four nodes that they become count as one more), folded (256M bytes of constants
- * made of constants), elements (2^40 of one value), description (128M bytes of the file without its values). Beyond
- * one: TS_MEMORY. */
+ * made of constants), known (16M elements gone through for values that decide shapes; beyond: TS_UNSUPPORTED), elements
+ * (2^40 of one value), description (128M bytes of the file without its values). Beyond one: TS_MEMORY. */
 TS_API ts_model *ts_model_open_within(const char *what, int n_limit, const char *const *limit, ts_error *e);
 TS_API void ts_model_free(ts_model *m);
 TS_API int ts_model_inputs(const ts_model *m);

@@ -3,6 +3,8 @@
 #include "graph/eval/block.h"
 #include "graph/ir/custom.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,7 +311,7 @@ static bool worth(graph *g, const node *n, bool needed)
     if (!needed)
         return true;
     g->work += node_points(n);
-    g->tired = g->tired || g->work > VALUE_WORK;
+    g->tired = g->tired || g->work > g->most_work;
     return !g->tired;
 }
 
@@ -340,6 +342,8 @@ static const ts_array *find(graph *g, const node *n, int64_t most, bool needed)
     static const ts_array none;
     if (type_count(&n->type) > most)
         return NULL;
+    if (needed && node_is_leaf(n) && n->leaf->of)
+        return find(g, n->leaf->of, most, true);
     if (g->cap_value < g->cap) {
         const ts_array **more = arena_array(&g->mem, (size_t)g->cap, sizeof *more);
         if (g->cap_value)
@@ -361,6 +365,24 @@ const ts_array *g_value(graph *g, const node *n, int64_t most)
 const ts_array *g_needed(graph *g, const node *n)
 {
     return find(g, n, INT64_MAX, true);
+}
+
+bool g_wait(graph *g, err *e, const char *fmt, ...)
+{
+    char what[512];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(what, sizeof what, fmt, list);
+    va_end(list);
+    if (!g->tired)
+        return g->waits = true, err_set(e, TS_UNSUPPORTED, "%s", what);
+    g->tired = false;
+    err_set(e, TS_UNSUPPORTED,
+            "%s: from the values given they follow by more than %.0f elements that would have to be "
+            "computed while the model is bound",
+            what, g->most_work);
+    return err_hint(e, "make an input of what decides, and give its value with --in, or raise --limit known=%.0f",
+                    16 * g->most_work);
 }
 
 const ts_array *g_constant(graph *g, const node *n, int64_t most)

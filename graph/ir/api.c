@@ -8,6 +8,7 @@ ts_graph *ts_graph_make(void)
 {
     graph *g = heap_array(1, sizeof *g);
     MUST(!pthread_mutex_init(&g->users, NULL));
+    g->most_work = VALUE_WORK;
     return g;
 }
 

@@ -105,10 +105,10 @@ struct ts_graph {
     int n_scan;       /* begun so far */
     int n_own;        /* numbers that calls without one were given: the same for the same calls in the same order */
     bool looped;      /* however few trips there are, they are a scan: see g_few_trips */
-    bool waits;       /* what was refused last waits for a value: see onnx_wait */
+    bool waits;       /* what was refused last waits for a value: see g_wait */
     bool tired;       /* a value that was needed would have taken too long: see g_needed */
-    double work;      /* elements that were gone through for such values */
-    source_line site; /* of the call under way */
+    double work, most_work; /* elements that were gone through for such values; that may be */
+    source_line site;       /* of the call under way */
     err err;
 };
 
@@ -198,9 +198,11 @@ double node_points(const node *n);
  * NULL otherwise: for what is done without it too. Memoised in g. */
 const ts_array *g_value(graph *g, const node *n, int64_t most);
 /* The same where a shape or the flow depends on it, whatever its size, as long as all values of the graph that are
- * found so are worth VALUE_WORK elements; beyond, it is NULL and g->tired. */
+ * found so are worth g->most_work elements; beyond, it is NULL and g->tired. */
 enum { VALUE_WORK = 1 << 24 };
 const ts_array *g_needed(graph *g, const node *n);
+/* Refuses because of such a value that is not known: with inputs given, the call may be possible. False. */
+bool g_wait(graph *g, err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The same of a constant alone. An input stays free, whatever it is now: for what can be done without the value too. */
 const ts_array *g_constant(graph *g, const node *n, int64_t most);
 

@@ -88,8 +88,6 @@ struct onnx_call {
 const attr *onnx_attr(const onnx_call *c, const char *name); /* NULL when absent */
 int64_t onnx_int(const onnx_call *c, const char *name, int64_t fallback);
 double onnx_real(const onnx_call *c, const char *name, double fallback);
-/* Refuses because of a value known only at run time: with that value given, the call may be possible. False. */
-bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Integers from attribute `name` if present, else from constant input i; false when absent or not constant (then
  * *e is set). */
 bool onnx_ints(const onnx_call *c, const char *name, int i, int64_t *out, int max, int *n, err *e);

@@ -64,23 +64,6 @@ double onnx_own_real(const onnx_call *c, const char *name)
     return onnx_real(c, name, strtod(fallback(c, name), NULL));
 }
 
-bool onnx_wait(const onnx_call *c, err *e, const char *fmt, ...)
-{
-    char what[512];
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(what, sizeof what, fmt, list);
-    va_end(list);
-    if (!c->g->tired)
-        return c->g->waits = true, err_set(e, TS_UNSUPPORTED, "%s", what);
-    c->g->tired = false;
-    err_set(e, TS_UNSUPPORTED,
-            "%s: from the values given they follow by more than %d elements that would have to be "
-            "computed while the model is bound",
-            what, VALUE_WORK);
-    return err_hint(e, "make an input of what decides, and give its value with --in");
-}
-
 static bool too_many(const char *what, int64_t n, int max, err *e)
 {
     return err_set(e, TS_BAD_INPUT, "%s: %lld values, at most %d make sense", what, (long long)n, max);
@@ -97,7 +80,7 @@ static bool ints_of_input(const onnx_call *c, int i, int64_t *out, int max, int 
         return too_many(what, type_count(t), max, e);
     const ts_array *v = g_needed(c->g, c->in[i]);
     if (!v)
-        return onnx_wait(c, e, "%s decides a shape but depends on values known only at run time", what);
+        return g_wait(c->g, e, "%s decides a shape but depends on values known only at run time", what);
     *n = (int)type_count(t);
     for (int k = 0; k < *n; k++)
         out[k] = load_whole(v->dtype, v->data, k);

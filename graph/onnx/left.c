@@ -16,7 +16,9 @@ static const struct {
      "DequantizeWithOrder QOrderedAttention QOrderedGelu QOrderedLayerNormalization QOrderedLongformerAttention "
      "QOrderedMatMul QuantizeWithOrder",
      "layouts of one kind of graphics processor; quantize as QDQ"},
-    {"com.microsoft", "DequantizeBFP GemmFloat8 MatMulBnb4 MatMulFpQ4 MatMulPacked QuantizeBFP",
+    {"com.microsoft",
+     "DequantizeBFP GemmFloat8 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 "
+     "MatMulPacked QuantizeBFP",
      "weights in a format of one provider; quantize as MatMulNBits or QDQ"},
     {"com.microsoft", "MoE MoEPacked QMoE", "experts that are chosen at run time; export them as MatMul and Gather"},
     {"com.microsoft",
@@ -25,6 +27,34 @@ static const struct {
      "keys and values kept or packed as a graphics processor wants them; optimize for the processor"},
     {"com.microsoft", "EPContext Snpe", "a program compiled for one provider; bring the file that it was made of"},
     {"com.microsoft", "Tokenizer WordConvEmbedding", "texts; bring the model behind them, and tokens"},
+    {"com.microsoft",
+     "BranchwiseRMSNorm GatedAdd GatedRMSNorm GatedRelativePositionBias GemmFastGelu GemmaRotaryEmbedding "
+     "MRotaryEmbedding MatMulNBitsMlp MatMulNBitsQLoRA MatMulNBitsQkv RMSNormRotary RelativePositionBias "
+     "ScaledSiLU SwiGLU",
+     "made of several operators for one provider; export or optimize without that fusion"},
+    {"com.microsoft",
+     "CausalConvWithState ConvStateReplay DynamicSparseAttention EngramGate GatedDeltaNet "
+     "GatedDeltaNetStateReplay HyperConnectionLowRankMix HyperConnectionPostMix HyperConnectionPreMix "
+     "LinearAttention LinearAttentionGate Mamba2Verify MoEGroupRouter NGramHashMapping "
+     "PackedSparseAttentionIndexer PackedSparseAttentionIndexerMerge RouterGateUpProj SparseAttentionIndexer "
+     "SparsePagedAttention VarlenCausalConvWithState VarlenNGramHashMapping",
+     "states and lists that one provider keeps between runs; export without that fusion"},
+    {"com.microsoft", "BiasDropout BitmaskBiasDropout BitmaskDropout IsAllFinite",
+     "made for training; export for inference"},
+    {"com.microsoft", "BifurcationDetector NGramRepeatBlock SpeculativePrefixCommit",
+     "a rule of decoding; bring the decoder, and generate around it"},
+    {"com.microsoft", "ComplexMul ComplexMulConj Irfft Rfft",
+     "older than DFT of the standard; export with opset 17 or later"},
+    {"com.microsoft", "CropAndResize MaxpoolWithMask",
+     "windows that only values decide; export as RoiAlign or GridSample, MaxPool"},
+    {"com.microsoft",
+     "DynamicTimeWarping GatherPacked MurmurHash3 SampleOp SparseToDenseMatMul TorchEmbedding UnfoldTensor AttnLSTM",
+     "for one program, and no exporter writes it; use operators of the standard"},
+    {"com.ms.internal.nhwc", "", "made of a model while a provider loads it; bring the file that it was made of"},
+    {"", "ImageDecoder RegexFullMatch StringConcat StringNormalizer StringSplit",
+     "texts or files of images; bring the model behind them, and numbers"},
+    {"", "MaxRoiPool", "windows that only values decide; export as RoiAlign"},
+    {"ai.onnx.ml", "CastMap CategoryMapper DictVectorizer", "texts or maps; bring the model behind them, and numbers"},
     {"com.microsoft", "Inverse", "no operation inverts matrices; invert constants before, or solve outside"},
 };
 
@@ -48,6 +78,6 @@ const char *onnx_left(const char *domain, const char *kind)
 void onnx_left_json(text *t)
 {
     for (int i = 0; i < COUNT(all); i++)
-        json_add(t, "\n{domain:%s,operators:%s,reason:%s}", all[i].domain, *all[i].types ? all[i].types : "*",
-                 all[i].reason);
+        json_add(t, "\n{domain:%s,operators:%s,reason:%s}", *all[i].domain ? all[i].domain : "ai.onnx",
+                 *all[i].types ? all[i].types : "*", all[i].reason);
 }

@@ -116,7 +116,7 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e)
         return true;
     const ts_array *v = type_count(&n->type) == 1 ? g_needed(c->g, n) : NULL;
     if (!v || ts_array_count(v) != 1)
-        return onnx_wait(c, e, "%s: operand %d is not a constant number", c->type, i + 1);
+        return g_wait(c->g, e, "%s: operand %d is not a constant number", c->type, i + 1);
     *out = ts_array_at(v, 0);
     return true;
 }

@@ -31,12 +31,11 @@ static bool adapt_range(const onnx_call *c, const node **out, err *e)
     double v[3];
     int64_t w[3] = {0};
     for (int i = 0; i < 3; i++) {
-        const ts_array *a = type_count(&c->in[i]->type) == 1 ? g_needed(c->g, c->in[i]) : NULL;
-        if (!a || ts_array_count(a) != 1)
-            return err_set(
-                e, TS_UNSUPPORTED,
-                "Range: operand %d has %lld elements%s; one number that is known when the model is bound expected",
-                i + 1, (long long)type_count(&c->in[i]->type), a ? "" : ", known when the model runs");
+        if (type_count(&c->in[i]->type) != 1)
+            return operands_refuse(1, &c->in[i], e, "as operand %d one number", i + 1);
+        const ts_array *a = g_needed(c->g, c->in[i]);
+        if (!a)
+            return g_wait(c->g, e, "Range: operand %d decides the extent but is known only at run time", i + 1);
         v[i] = load_real(a->dtype, a->data, 0);
         if (dtype_class(a->dtype) != D_REAL)
             w[i] = load_whole(a->dtype, a->data, 0);

@@ -37,12 +37,12 @@ static bool pick(const onnx_call *c, const node *cond, const onnx_value *yes, co
     if (!yes->node && !no->node && !yes->list && !no->list)
         return true;
     if (!yes->node || !no->node)
-        return onnx_wait(c, e, "a sequence or an optional depends on a condition known only at run time");
+        return g_wait(c->g, e, "a sequence or an optional depends on a condition known only at run time");
     if (yes->node == no->node)
         return *out = *yes, true;
     if (!type_equal(&yes->node->type, &no->node->type))
-        return onnx_wait(c, e, "a condition known only at run time decides between %s and %s",
-                         type_said(&yes->node->type).s, type_said(&no->node->type).s);
+        return g_wait(c->g, e, "a condition known only at run time decides between %s and %s",
+                      type_said(&yes->node->type).s, type_said(&no->node->type).s);
     out->node = g_call3(c->g, "where", cond, yes->node, no->node);
     return out->node != NULL;
 }
@@ -405,12 +405,12 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
     if (trips)
         l.trips = load_whole(TS_I64, trips->data, 0);
     if (l.count && !trips)
-        return onnx_wait(c, e, "the number of trips is known only at run time%s",
-                         l.n_scan ? ", and it gathers a result for every trip" : "");
+        return g_wait(c->g, e, "the number of trips is known only at run time%s",
+                      l.n_scan ? ", and it gathers a result for every trip" : "");
     for (int64_t trip = 0; trip < l.trips && l.go != NO; trip++) {
         if (l.go == LATER && (l.trips == FOREVER || l.n_scan > 0))
-            return onnx_wait(c, e, "its end is known only at run time, and %s",
-                             l.n_scan ? "it gathers a result for every trip" : "nothing bounds it");
+            return g_wait(c->g, e, "its end is known only at run time, and %s",
+                          l.n_scan ? "it gathers a result for every trip" : "nothing bounds it");
         if (!pass_loop(&l, trip, e) || !step_loop(&l, e))
             return false;
     }

@@ -2,6 +2,7 @@
  * the file lists, and what classes follow. All in f32. */
 #include "graph/ops/forest.h"
 #include "graph/ops/scores.h"
+#include "graph/ir/trip.h"
 
 #include <string.h>
 
@@ -31,6 +32,13 @@ static const node *products(graph *g, const node *x, int64_t n, const double *v)
 static const node *plus(graph *g, const node *y, const numbers *a)
 {
     return a->n ? g_call2(g, "add", y, scores_table(g, TS_F32, a->n, 0, a->v)) : y;
+}
+
+/* Sums of squares of x [row, feature] less y [n, feature]: [row, n] */
+static const node *squares(graph *g, const node *x, const node *y)
+{
+    const int64_t extent[] = {x->type.dim[0], y->type.dim[0], x->type.dim[1]};
+    return g_element(g, NODES(x, y), &(spelling){2, 1, extent, "add", "(a[i0,i2]-b[i1,i2])*(a[i0,i2]-b[i1,i2])"});
 }
 
 static const node *first_largest(graph *g, const node *s)
@@ -112,10 +120,8 @@ static const node *kernels(const onnx_call *c, const support *s, const node *x, 
     if (i == COUNT(kinds))
         return err_set(e, TS_BAD_INPUT, "kernel_type is \"%.40s\", LINEAR, POLY, RBF or SIGMOID expected", s->kernel),
                NULL;
-    const node *y, *in[] = {x, scores_table(g, TS_F32, n, x->type.dim[1], v)};
-    const int64_t extent[] = {x->type.dim[0], n, x->type.dim[1]};
-    const spelling squares = {2, 1, extent, "add", "(a[i0,i2]-b[i1,i2])*(a[i0,i2]-b[i1,i2])"};
-    y = strcmp(s->kernel, "RBF") ? products(g, x, n, v) : g_element(g, 2, in, &squares);
+    const node *y = strcmp(s->kernel, "RBF") ? products(g, x, n, v)
+                                             : squares(g, x, scores_table(g, TS_F32, n, x->type.dim[1], v));
     const char *how = arena_format(&g->mem, kinds[i].text, p[0], p[1], p[2]);
     return i && y ? g_formula(g, 1, &y, how) : y;
 }
@@ -210,12 +216,70 @@ static bool machines_read(const onnx_call *c, const support *s, const node *x, m
            holds("coefficients", &s->coefficient, (n - 1) * m->vectors, e) && holds("rho", &s->rho, m->pairs, e);
 }
 
-/* Of two classes: that of the pair, by Platt's function */
-static const node *probabilities(graph *g, const node *s, const numbers *a, const numbers *b)
+/* Chances r [row, class, class] that of two it is the one of the first axis, zeros on the diagonal, by Platt's function
+ * of scores s [row, pair] */
+static const node *chances(graph *g, const machines *m, const node *s, const numbers *a, const numbers *b)
 {
-    const node *first = g_formula(g, NODES(s, scores_table(g, TS_F32, 1, 0, a->v), scores_table(g, TS_F32, 1, 0, b->v)),
-                                  "min(max(1/(1+exp(a*b+c)),0.0000001),0.9999999)");
-    return first ? g_call2(g, "concat axis=1", first, g_formula(g, 1, &first, "1-a")) : NULL;
+    const int64_t n = m->classes, rows = s->type.dim[0];
+    int64_t *pair = arena_array(&g->mem, (size_t)(n * n), sizeof *pair), p = 0;
+    double *first = arena_array(&g->mem, (size_t)(n * n), sizeof *first), /* what of the pair's chance, and besides */
+        *second = arena_array(&g->mem, (size_t)(n * n), sizeof *second);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++, p++)
+            pair[i * n + j] = pair[j * n + i] = p, first[i * n + j] = 1, first[j * n + i] = -1, second[j * n + i] = 1;
+    const node *r = g_formula(
+        g, NODES(s, scores_table(g, TS_F32, m->pairs, 0, a->v), scores_table(g, TS_F32, m->pairs, 0, b->v)),
+        "min(max(1/(1+exp(a*b+c)),0.0000001),0.9999999)");
+    r = g_call2(g, "gather axis=1", r, g_ints(g, (int)(n * n), pair)); /* [row, class * class] */
+    r = r ? g_formula(g, NODES(r, scores_table(g, TS_F32, n * n, 0, first), scores_table(g, TS_F32, n * n, 0, second)),
+                      "a*b+c")
+          : NULL;
+    return r ? g_reshape(g, r, 3, (int64_t[]){rows, n, n}) : NULL;
+}
+
+/* One sweep over the classes: p moves towards the least p Q p, one class after the other. p, qp = Q p [row, class], pqp,
+ * may [row, 1]: 0 where a row has ended; q [class, row, class], one [class, 1, class] of the identity */
+static const node *swept(graph *g, const node *const in[5], const node *may)
+{
+    ts_scan *by = ts_scan_begin(g, in[3]->type.dim[0]);
+    const node *p = ts_scan_state(by, in[0]), *qp = ts_scan_state(by, in[1]), *pqp = ts_scan_state(by, in[2]),
+               *q = ts_scan_slice(by, in[3], false), *one = ts_scan_slice(by, in[4], false), *out[3] = {0};
+    const node *own = g_call1(g, "sum axes=[1] keepdims=1", g_call2(g, "multiply", q, one)),
+               *at = g_call1(g, "sum axes=[1] keepdims=1", g_call2(g, "multiply", qp, one));
+    const node *by_how = g_formula(g, NODES(pqp, at, own, may), "d*(a-b)/c");
+    ts_scan_step(by, p, g_formula(g, NODES(p, by_how, one), "(a+b*c)/(1+b)"));
+    ts_scan_step(by, qp, g_formula(g, NODES(qp, by_how, q), "(a+b*c)/(1+b)"));
+    ts_scan_step(by, pqp, g_formula(g, NODES(pqp, by_how, own, at), "(a+b*(b*c+2*d))/(1+b)/(1+b)"));
+    return ts_scan_end(by, out) ? out[0] : NULL;
+}
+
+/* Probabilities of classes from those of pairs, as libsvm couples them (Wu, Lin, Weng 2004) and runtimes after it: the
+ * iteration ends, row by row, once Q p is even to within 0.005 / class. r [row, class, class] -> [row, class] */
+static const node *coupled(graph *g, const node *r)
+{
+    const int64_t rows = r->type.dim[0], n = r->type.dim[1];
+    double *unit = arena_array(&g->mem, (size_t)(n * n), sizeof *unit);
+    for (int64_t i = 0; i < n; i++)
+        unit[i * n + i] = 1;
+    const node *eye = scores_table(g, TS_F32, n, n, unit), *turned = g_swapped(g, r);
+    const node *own = g_call1(g, "sum axes=[1] keepdims=1", g_call2(g, "multiply", r, r)); /* [row, 1, class] */
+    /* [row, class, class]: sums of r[j,t]^2 on the diagonal, else -r[j,t] r[t,j] */
+    const node *q = g_formula(g, NODES(own, eye, r, turned), "a*b-c*d");
+    const type start = {.dtype = TS_F32, .rank = 2, .dim = {rows, n}};
+    if (!q)
+        return NULL;
+    ts_scan *by = ts_scan_begin(g, n > 100 ? n : 100);
+    const node *p = ts_scan_state(by, g_filled(g, &start, 1.0 / (double)n)), *out[1] = {0};
+    const node *qp = g_call1(g, "sum axes=[2]",
+                             g_call2(g, "multiply", q, p ? g_reshape(g, p, 3, (int64_t[]){rows, 1, n}) : NULL));
+    const node *pqp = g_call1(g, "sum axes=[1] keepdims=1", g_call2(g, "multiply", p, qp)); /* [row, 1] */
+    const node *off = g_call1(g, "max axes=[1] keepdims=1", g_formula(g, NODES(qp, pqp), "abs(a-b)"));
+    const node *may = g_formula(g, 1, &off, arena_format(&g->mem, "f32(a>=%.9g)", 0.005 / (double)n));
+    const node *in[] = {p, qp, pqp, g_call1(g, "transpose axes=[1,0,2]", q),
+                        g_reshape(g, eye, 3, (int64_t[]){n, 1, n})};
+    ts_scan_step(by, p, swept(g, in, may));
+    ts_scan_until(by, g_call1(g, "logical_not", g_call1(g, "any axes=[0,1]", g_cast(g, may, TS_BOOL))));
+    return ts_scan_end(by, out) ? out[0] : NULL;
 }
 
 static const node *pair_scores(const onnx_call *c, const machines *m, const node *s, err *e)
@@ -223,16 +287,12 @@ static const node *pair_scores(const onnx_call *c, const machines *m, const node
     numbers a, b;
     if (!read(c, "prob_a", &a, e) || !read(c, "prob_b", &b, e))
         return NULL;
-    if (a.n && m->classes > 2)
-        return err_set(e, TS_UNSUPPORTED,
-                       "SVMClassifier: probabilities of %d classes follow from an iteration; export "
-                       "the decision function, or two classes",
-                       m->classes),
-               NULL;
-    if (a.n)
-        return holds("prob_a", &a, 1, e) && holds("prob_b", &b, 1, e)
-                   ? scores_transformed(c, probabilities(c->g, s, &a, &b), e)
-                   : NULL;
+    if (a.n) {
+        const node *r = holds("prob_a", &a, m->pairs, e) && holds("prob_b", &b, m->pairs, e)
+                            ? chances(c->g, m, s, &a, &b)
+                            : NULL;
+        return r ? scores_transformed(c, coupled(c->g, r), e) : NULL;
+    }
     if (m->classes == 2)
         return scores_are(c, "LOGISTIC", e) ? scores_odds(c->g, s)
                                             : scores_pair(c->g, s, scores_are(c, "NONE", e) ? "-a" : "1-a");
@@ -265,6 +325,20 @@ static bool adapt_svm_classifier(const onnx_call *c, const node **out, err *e)
     return !err_is(e) && class_labels_give(c, out, &labels, which, y);
 }
 
+/* Distances of all rows of a to all of b, as scikit-learn's neighbours and Gaussian processes are exported */
+static bool adapt_distances(const onnx_call *c, const node **out, err *e)
+{
+    const type *a = &c->in[0]->type, *b = &c->in[1]->type;
+    const char *metric = onnx_word(c, "metric", "sqeuclidean");
+    const bool root = !strcmp(metric, "euclidean");
+    if (!root && strcmp(metric, "sqeuclidean") != 0)
+        return err_set(e, TS_BAD_INPUT, "metric is \"%.40s\", euclidean or sqeuclidean expected", metric);
+    if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[1])
+        return operands_refuse(2, c->in, e, "[m, feature] and [n, feature]");
+    const node *y = squares(c->g, c->in[0], c->in[1]);
+    return onnx_give(c, out, root && y ? g_call1(c->g, "sqrt", y) : y, e);
+}
+
 /* ---- records ---- */
 const op ops_margins[] = {
     {.call = "margins",
@@ -280,8 +354,10 @@ const op ops_margins[] = {
          {"ai.onnx.ml.SVMClassifier 1 n 1 >2 classlabels_ints classlabels_strings coefficients "
           "kernel_params kernel_type post_transform prob_a prob_b rho support_vectors "
           "vectors_per_class",
-          adapt_svm_classifier}),
+          adapt_svm_classifier},
+         {"com.microsoft.CDist 1 f 2 metric", adapt_distances}),
      .onnx_cases =
+         "com.microsoft.CDist f32[3,2] f32[4,2] metric=euclidean\n"
          "ai.onnx.ml.LinearRegressor f32[3,2] coefficients=[1.0,2.0]\n"
          "ai.onnx.ml.LinearClassifier f32[3,2] coefficients=[1.0,2.0] intercepts=[0.5] classlabels_ints=[0,1]\n"
          "ai.onnx.ml.SVMRegressor f32[3,2] coefficients=[1.0,2.0] rho=[0.5]\n"

@@ -22,7 +22,7 @@ static bool most_points(const onnx_call *c, const int64_t *bins, double scale, b
 {
     const ts_array *box = g_needed(c->g, c->in[1]);
     if (!box)
-        return onnx_wait(c, e, "RoiAlign without sampling_ratio depends on values known only at run time");
+        return g_wait(c->g, e, "RoiAlign without sampling_ratio depends on values known only at run time");
     *most = 1;
     for (int64_t i = 0; i < box->dim[0]; i++)
         for (int k = 0; k < 2; k++) {

@@ -25,7 +25,7 @@ static bool spread(const onnx_call *c, const char *name, int i, const listed *l,
     const attr *a = onnx_attr(c, name);
     const ts_array *v = a ? NULL : g_needed(c->g, c->in[i]);
     if (!a && !v)
-        return onnx_wait(c, e, "%s: %s depends on values known only at run time", c->type, name);
+        return g_wait(c->g, e, "%s: %s depends on values known only at run time", c->type, name);
     if ((a ? a->n : ts_array_count(v)) != l->n)
         return err_set(e, TS_BAD_INPUT, "%s: %s has %lld numbers, %d expected", c->type, name,
                        a ? (long long)a->n : (long long)ts_array_count(v), l->n);

@@ -37,7 +37,7 @@ static bool whole_number(const onnx_call *c, int i, int64_t fallback, int64_t *o
         return operands_refuse(1, &n, e, "as operand %d one integer", i + 1);
     const ts_array *v = g_needed(c->g, n);
     if (!v)
-        return onnx_wait(c, e, "operand %d decides the flow but is known only at run time", i + 1);
+        return g_wait(c->g, e, "operand %d decides the flow but is known only at run time", i + 1);
     *out = load_whole(v->dtype, v->data, 0);
     return true;
 }

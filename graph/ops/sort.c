@@ -126,11 +126,11 @@ static const node *nonzero_lower(graph *g, const node *n)
     x = g_callf(g, 1, &x, "reshape shape=[%lld]", (long long)type_count(t)); /* [elements] */
     const node *total = g_call1(g, "sum", x);                                /* [] */
     const ts_array *count = total ? g_needed(g, total) : NULL;
-    g->waits = g->waits || !count;
     if (!count)
-        return g_fail(g, TS_UNSUPPORTED,
-                      "how many elements are not zero is the result's extent and has to be known while the graph is "
-                      "built: its operand must be a constant");
+        return g_wait(g, &g->err,
+                      "how many elements are not zero is the result's extent, but follows from values "
+                      "known only at run time"),
+               NULL;
     const node *flat = order(g, x, 0, true, load_whole(count->dtype, count->data, 0)); /* [count] */
     for (int i = t->rank; i-- > 0;) {
         const node *extent = g_scalar(g, TS_I64, (double)(t->dim[i] > 0 ? t->dim[i] : 1));

@@ -232,6 +232,75 @@ static bool view_nothing(rig *r)
     return ts_plan_view(r->p, r->input[S], NULL, &r->e);
 }
 
+static bool stops(rig *r)
+{
+    return ts_plan_run_stops(r->p, 0, NULL, NULL, NULL, &r->e);
+}
+static bool stops_nothing(rig *r)
+{
+    return ts_plan_run_stops(r->p, 1, NULL, NULL, NULL, &r->e);
+}
+static void see(void *user, const ts_span *s)
+{
+    CHECK(user && s->kernel >= 0);
+}
+static bool traced(rig *r)
+{
+    return ts_plan_run_traced(r->p, see, r, &r->e);
+}
+static bool memory(rig *r)
+{
+    ts_memory m[TS_N_TAG];
+    ts_plan_mark(r->p);
+    return ts_plan_memory(r->p, m, &r->e);
+}
+static bool touched(rig *r)
+{
+    int first, written;
+    return ts_plan_touched(r->p, r->input[S], &first, &written, &r->e);
+}
+static bool touched_behind(rig *r)
+{
+    int first, written;
+    return ts_plan_touched(r->p, 2, &first, &written, &r->e);
+}
+static bool given(rig *r, char *text)
+{
+    const bool is = text != NULL;
+    ts_free(text);
+    return is && CHECK(r->e.code == TS_OK);
+}
+static bool ledger(rig *r)
+{
+    return given(r, ts_plan_ledger(r->p, &r->e));
+}
+static bool nests(rig *r)
+{
+    return given(r, ts_plan_nests(r->p, 0, 1, 0, &r->e));
+}
+static bool nests_behind(rig *r)
+{
+    return given(r, ts_plan_nests(r->p, 1000, 1, 0, &r->e));
+}
+static bool kernel_behind(rig *r)
+{
+    return given(r, ts_plan_kernel(r->p, 1000, "tree", &r->e));
+}
+static bool kernel_unknown(rig *r)
+{
+    return given(r, ts_plan_kernel(r->p, 0, "soup", &r->e));
+}
+static bool lend_behind(rig *r)
+{
+    const ts_array a = over(TS_F32, 2, pair, start);
+    return ts_plan_lend(r->p, 2, &a, &r->e);
+}
+static bool lend_size(rig *r)
+{
+    const ts_array a = over(TS_F32, 1, two, start);
+    return ts_plan_lend(r->p, r->input[S], &a, &r->e);
+}
+
 static const struct call {
     const char *name;
     bool (*go)(rig *r);
@@ -271,6 +340,19 @@ static const struct call {
     {"value", value, "--=====-"},
     {"value: input -1", value_before, "--------"},
     {"value: nowhere to", value_nothing, "--------"},
+    {"run, with no stops", stops, "--++-++-"},
+    {"run with stops nowhere", stops_nothing, "--------"},
+    {"run traced", traced, "--~~-~~-"},
+    {"memory", memory, "=======-"},
+    {"touched", touched, "=======-"},
+    {"touched: input 2 of 2", touched_behind, "--------"},
+    {"ledger", ledger, "=======-"},
+    {"nests", nests, "~~~~~~~-"},
+    {"nests: kernel 1000", nests_behind, "--------"},
+    {"kernel: 1000", kernel_behind, "--------"},
+    {"kernel: at no stage", kernel_unknown, "--------"},
+    {"lend: input 2 of 2", lend_behind, "--------"},
+    {"lend: another size", lend_size, "--------"},
     {"view", view, "--=====-"},
     {"view: input 2 of 2", view_behind, "--------"},
     {"view: nowhere to", view_nothing, "--------"},

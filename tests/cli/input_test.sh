@@ -81,6 +81,23 @@ expect 3 '<c8' run bert-tiny --in input_ids=complex.npy
 expect 3 'rank 3' run bert-tiny --in input_ids=cube.npy --random
 expect 3 'input "input_ids"' run bert-tiny --in input_ids=real.npy --random
 
+# values that decide a shape: a cost that may be raised, through weights laid out at load (ConvInteger) too
+python3 -c 'import numpy as np; np.save("wide.npy", np.ones((300, 300), np.float32)); np.save("bytes.npy", np.ones((1, 16, 2, 2), np.uint8))'
+echo '{"format": "graph/1", "opset": {"": 17}, "inputs": [{"name": "x", "dtype": "f32", "shape": ["n", "n"]}],
+ "outputs": [{"name": "y"}], "nodes": [{"op": "MatMul", "in": ["x", "x"], "out": ["p"]},
+ {"op": "NonZero", "in": ["p"], "out": ["y"]}]}' >places.json
+expect 4 'but follows from values known only at run time: from the values given they follow by more than 16777216 elements' \
+    run places.json --in x=wide.npy --target interp
+expect 4 'or raise --limit known=268435456' run places.json --in x=wide.npy --target interp
+expect 0 '[2, 90000]' run places.json --in x=wide.npy --target interp --limit known=64M
+expect 4 'extent, but follows from values known only at run time' run places.json --random --dim n=4
+python3 -c 'import json; print(json.dumps({"format": "graph/1", "opset": {"": 17}, "inputs": [{"name": "x", "dtype": "u8",
+ "shape": [1, 16, 2, 2]}], "constants": {"w": {"dtype": "i8", "shape": [1, 16, 1, 1], "data": [1] * 16}, "z": {"dtype": "u8", "shape": [], "data": [3]}},
+ "outputs": [{"name": "y"}], "nodes": [{"op": "ConvInteger", "in": ["x", "w", "z"], "out": ["c"]},
+ {"op": "NonZero", "in": ["c"], "out": ["y"]}]}))' >places.json
+expect 0 '[4, 4]' run places.json --in x=bytes.npy --target interp
+rm places.json wide.npy bytes.npy
+
 # outputs
 expect 8 "cannot make the folder 'ids.npy': it is a file" run bert-tiny --random --out ids.npy
 expect 8 "cannot make the folder 'ids.npy/a/b'" run bert-tiny --random --out ids.npy/a/b

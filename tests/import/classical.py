@@ -299,6 +299,24 @@ def kernel(kind, x, v):
             "SIGMOID": np.tanh(gamma * dot + zero)}[kind]
 
 
+def coupled(r):
+    """Probabilities of classes from those of pairs, by the steps of libsvm"""
+    n = len(r)
+    q = np.diag((r * r).sum(0)) - r * r.T
+    p = np.full(n, np.float32(1) / n, np.float32)
+    for _ in range(max(100, n)):
+        qp = q @ p
+        pqp = p @ qp
+        if np.abs(qp - pqp).max() < 0.005 / n:
+            break
+        for t in range(n):
+            by = (pqp - qp[t]) / q[t, t]
+            p[t] += by
+            pqp = (pqp + by * (by * q[t, t] + 2 * qp[t])) / (1 + by) ** 2
+            qp, p = (qp + by * q[t]) / (1 + by), p / (1 + by)
+    return p.astype(np.float32)
+
+
 def vectors(x):
     f, common = x.astype(np.float32), {"kernel_params": [0.25, 0.5, 3.0]}
     for kind in ("LINEAR", "POLY", "RBF", "SIGMOID"):
@@ -321,13 +339,22 @@ def vectors(x):
             run(f"svm classifier {kind} {of_class}", "SVMClassifier", 1, x, [np.argmax(votes, 1), y], tolerance=1e-4,
                 coefficients=flat(w), support_vectors=flat(v), vectors_per_class=of_class, rho=flat(rho),
                 kernel_type=kind, classlabels_ints=list(range(n)), **common)
-    v, w = reals(3, 3), reals(1, 3)
-    s = kernel("RBF", f, v) @ w.T + np.float32(0.1)
-    p = logistic(-(s * np.float32(-1.5) + np.float32(0.2)))
-    run("svm probabilities", "SVMClassifier", 1, x,
-        [np.where(s[:, 0] > 0, 0, 1), np.concatenate([p, 1 - p], 1).astype(np.float32)], coefficients=flat(w),
-        support_vectors=flat(v), vectors_per_class=[2, 1], rho=[0.1], prob_a=[-1.5], prob_b=[0.2], kernel_type="RBF",
-        classlabels_ints=[0, 1], **common)
+    for of_class in ([2, 1], [1, 2, 3], [1, 1, 1, 2]):
+        n, total = len(of_class), sum(of_class)
+        pairs = n * (n - 1) // 2
+        v, w, rho = reals(total, 3), reals(n - 1, total), reals(pairs)
+        a, b, start = -1.5 + reals(pairs) / 4, reals(pairs) / 4, np.cumsum([0] + of_class)
+        k, r, votes = kernel("RBF", f, v), np.zeros((len(x), n, n), np.float32), np.zeros((len(x), n))
+        for p, (i, j) in enumerate(itertools.combinations(range(n), 2)):
+            s = k[:, start[i]:start[i + 1]] @ w[j - 1, start[i]:start[i + 1]]
+            s = s + k[:, start[j]:start[j + 1]] @ w[i, start[j]:start[j + 1]] + rho[p]
+            r[:, i, j] = logistic(-(s * a[p] + b[p]))
+            r[:, j, i] = 1 - r[:, i, j]
+            votes[np.arange(len(x)), np.where(s > 0, i, j)] += 1
+        y = np.stack([coupled(one) for one in r])
+        run(f"svm probabilities {of_class}", "SVMClassifier", 1, x, [np.argmax(votes, 1), y], tolerance=1e-4,
+            coefficients=flat(w), support_vectors=flat(v), vectors_per_class=of_class, rho=flat(rho), prob_a=flat(a),
+            prob_b=flat(b), kernel_type="RBF", classlabels_ints=list(range(n)), **common)
 
 
 # ---- features ----

@@ -96,7 +96,8 @@ def classifiers():
                       ensemble.ExtraTreesClassifier(6, max_depth=5),
                       ensemble.GradientBoostingClassifier(n_estimators=6),
                       ensemble.HistGradientBoostingClassifier(max_iter=5), linear_model.LogisticRegression(),
-                      linear_model.SGDClassifier(), svm.SVC(), svm.LinearSVC(), naive_bayes.GaussianNB(),
+                      linear_model.SGDClassifier(), svm.SVC(), svm.SVC(probability=True), svm.LinearSVC(),
+                      naive_bayes.GaussianNB(),
                       neural_network.MLPClassifier(hidden_layer_sizes=(8,), max_iter=50)):
             fitted = trained(model, x, y)
             for zipped in (True, False):

@@ -135,7 +135,8 @@ int main(void)
     test_far(
         1 << 21, 8,
         "input 0 decides a shape but depends on values known only at run time: from the values given they follow by "
-        "more than 16777216 elements that would have to be computed while the model is bound\n  hint: ");
+        "more than 16777216 elements that would have to be computed while the model is bound\n  hint: make an input of "
+        "what decides, and give its value with --in, or raise --limit known=268435456");
     scratch_free(&folder);
     return check_done();
 }
