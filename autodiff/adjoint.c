@@ -258,3 +258,8 @@ const node *emit_sum(graph *g, const sum *s)
 {
     return emit_spelled(g, &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, NULL}, s->value);
 }
+
+const node *emit_fold(graph *g, const defn *d, int rank, const char *fold, const expr *value)
+{
+    return emit_spelled(g, &(spelling){rank, d->n_axis - rank, d->extent, fold, NULL}, value);
+}

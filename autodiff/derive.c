@@ -23,11 +23,8 @@ static const expr *folded(deriving *v)
 {
     if (!v->folded && x_same(v->fold, v->d.value))
         v->folded = v->y;
-    if (!v->folded) {
-        sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = v->fold->fn->name, .value = v->fold->arg[0]};
-        memcpy(s.extent, v->d.extent, sizeof s.extent);
-        v->folded = emit_sum(v->g, &s);
-    }
+    if (!v->folded)
+        v->folded = emit_fold(v->g, &v->d, v->y->type.rank, v->fold->fn->name, v->fold->arg[0]);
     return v->folded ? x_element(v->d.mem, v->folded) : NULL;
 }
 
@@ -44,10 +41,8 @@ static const expr *ties(deriving *v, const expr *extreme)
 {
     arena *mem = v->d.mem;
     const expr *body = v->fold->arg[0];
-    sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = "add"};
-    memcpy(s.extent, v->d.extent, sizeof s.extent);
-    s.value = x_cast(mem, body->dtype, x2(mem, "eq", body, extreme));
-    const node *count = emit_sum(v->g, &s);
+    const expr *tie = x_cast(mem, body->dtype, x2(mem, "eq", body, extreme));
+    const node *count = emit_fold(v->g, &v->d, v->y->type.rank, "add", tie);
     return count ? x_element(mem, count) : NULL;
 }
 

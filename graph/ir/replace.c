@@ -35,27 +35,6 @@ static const node *remake(replacing *r, const node *old)
     return made;
 }
 
-/* A group whose nodes were made again, if they came out as the same number of nodes. */
-static void carry_group(replacing *r, const group *q)
-{
-    graph *g = r->g;
-    const node *result = q->result->id < r->n ? r->now[q->result->id] : NULL;
-    if (!result || result == q->result)
-        return;
-    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
-    int first = result->id, last = result->id;
-    for (int i = 0; i < q->n_in; i++)
-        if (!(in[i] = q->in[i]->id < r->n ? r->now[q->in[i]->id] : NULL))
-            return;
-    for (int id = q->first; id <= q->last && id < r->n; id++) {
-        const node *n = r->now[id];
-        if (!n || n == g->node[id])
-            continue;
-        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
-    }
-    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
-}
-
 /* Makes again what the roots need, oldest first; what is in r->now already stands for itself. */
 static bool remake_all(replacing *r, int n, const node *const *root, const node **out)
 {
@@ -73,7 +52,7 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
         good = *now != NULL;
     }
     for (int i = 0; good && i < n_group; i++)
-        carry_group(r, &g->group[i]);
+        g_group_again(g, g, &g->group[i], r->n, r->now);
     for (int i = 0; good && i < n; i++)
         out[i] = r->now[root[i]->id];
     free(need);
