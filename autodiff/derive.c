@@ -4,7 +4,6 @@
 #include "graph/ir/rule.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_READ = 64, MAX_TEXT = 9 }; /* what is spelled out reads less than MAX_TEXT tensors */
 typedef struct deriving {
@@ -132,8 +131,7 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
                            d.n_axis + rank + 1, MAX_AXIS),
                    NULL;
         other[i] = x_axis(mem, defn_fold(&d, d.extent[i]));
-        const expr *here = x2(mem, "eq", other[i], x_axis(mem, i));
-        same = same ? x2(mem, "and", same, here) : here;
+        same = x_both(mem, same, x2(mem, "eq", other[i], x_axis(mem, i)));
     }
     term = x3(mem, "select", same, term, x_rename(mem, v->fold->arg[0], MAX_AXIS, other));
     if (!adjoint_sum(&d, load, term, &s, &v->e))

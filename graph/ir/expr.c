@@ -377,6 +377,11 @@ const expr *x3(arena *mem, const char *f, const expr *a, const expr *b, const ex
     return x_call(mem, f, 3, (const expr *const[]){a, b, c});
 }
 
+const expr *x_both(arena *mem, const expr *a, const expr *b)
+{
+    return a && b ? x2(mem, "and", a, b) : a ? a : b;
+}
+
 /* ---- rewriting ---- */
 typedef struct mapper {
     arena *mem;

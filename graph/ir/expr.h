@@ -146,6 +146,7 @@ const expr *x1(arena *mem, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *mem, const char *fn, const expr *a, const expr *b);
 const expr *x3(arena *mem, const char *fn, const expr *a, const expr *b, const expr *c);
+const expr *x_both(arena *mem, const expr *a, const expr *b); /* conditions; NULL: nothing is asked */
 
 typedef struct names {
     int n;

@@ -78,6 +78,8 @@ const node *g_scalar_like(graph *g, const node *a, double v);
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
+/* With so many zeros more at both ends of an axis; fewer elements where negative. */
+const node *g_padded(graph *g, const node *a, int axis, int64_t before, int64_t behind);
 const node *g_repeated(graph *g, const node *a, int64_t n); /* [n, as a...]: a n times */
 const node *g_swapped(graph *g, const node *a);             /* the last two axes change places */
 /* Elements [start, start + size) along an axis, all along the others. */
