@@ -453,9 +453,8 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
 {
     if (!g)
         return false;
-    batching b = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *b.now)};
-    const node **need = calloc((size_t)g->n + 1, sizeof *need);
-    MUST(b.now && need);
+    batching b = {.g = g, .n = g->n, .now = heap_array((size_t)g->n + 1, sizeof *b.now)};
+    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     bool good = g_all(g, "batch", n, t);
     if (good && begin(&b, n_pair, from, to)) {
         const int count = g_reach(n, t, need);

@@ -319,9 +319,8 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
 {
     if (!g)
         return false;
-    forward f = {.g = g, .n = g->n, .tangent = calloc((size_t)g->n + 1, sizeof *f.tangent)};
-    const node **need = calloc((size_t)g->n + 1, sizeof *need);
-    MUST(f.tangent && need);
+    forward f = {.g = g, .n = g->n, .tangent = heap_array((size_t)g->n + 1, sizeof *f.tangent)};
+    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     const bool good = g_all(g, "tangent", n_out, out);
     if (good && begin(&f, n_in, in, direction)) {
         const int count = g_reach(n_out, out, need);

@@ -3,7 +3,6 @@
 #include "graph/ir/scalar.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const expr *d_mul(arena *mem, const expr *a, const expr *b)
 {

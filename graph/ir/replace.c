@@ -3,7 +3,6 @@
 #include "graph/ir/graph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct replacing {
     graph *g;
@@ -15,7 +14,7 @@ typedef struct replacing {
 
 static const node *remake(replacing *r, const node *old)
 {
-    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? heap_array((size_t)old->n_in, sizeof *operand) : in;
     MUST(operand);
     bool same = true;
     for (int i = 0; i < old->n_in; i++) {
@@ -65,8 +64,7 @@ bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node 
     if (!g_all(g, "replacing in", n, root) || !g_all(g, "replacing", n_pair, from) ||
         !g_all(g, "replacing by", n_pair, to))
         return false;
-    replacing r = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
-    MUST(r.now);
+    replacing r = {.g = g, .n = g->n, .now = heap_array((size_t)g->n + 1, sizeof *r.now)};
     for (int i = n_pair; i-- > 0;) {
         if (!type_equal(&from[i]->type, &to[i]->type))
             g_fail(g, TS_BAD_INPUT, "replacing \"%s\" by \"%s\", which has another shape or dtype", from[i]->label,
@@ -91,8 +89,7 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
 {
     if (!g_all(g, "replacing in", n, root))
         return false;
-    replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
-    MUST(r.now);
+    replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = heap_array((size_t)g->n + 1, sizeof *r.now)};
     const bool good = remake_all(&r, n, root, out);
     free(r.now);
     return good;

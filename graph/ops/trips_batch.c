@@ -6,7 +6,6 @@
 #include "graph/ir/trip.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- helpers ---- */
 typedef struct turning {

@@ -3,7 +3,6 @@
 #include "graph/ir/trip.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct copying {
     graph *to;

@@ -127,7 +127,7 @@ static const node *half_of(mixing *w, const node *old);
 static const node *remade(mixing *w, const node *old, bool halves)
 {
     const fact *f = &w->fact[old->id];
-    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? heap_array((size_t)old->n_in, sizeof *operand) : in;
     MUST(operand);
     bool same = true;
     for (int i = 0; i < old->n_in; i++) {
@@ -190,9 +190,8 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
     if (!g)
         return false;
     const int n_group = g->n_group;
-    mixing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};
+    mixing w = {.g = g, .to = to, .n = g->n, .fact = heap_array((size_t)g->n + 1, sizeof *w.fact)};
     const node **need = heap_array((size_t)g->n + 1, sizeof *need), **raw = heap_array((size_t)g->n + 1, sizeof *raw);
-    MUST(w.fact);
     if (to != TS_F16 && to != TS_BF16)
         g_fail(g, TS_BAD_INPUT, "products are narrowed to f16 or bf16, not %s", ts_dtype_name(to));
     const bool own = g_all(g, "mixed precision", n, t);
