@@ -16,11 +16,6 @@ typedef struct solver { /* axes 0..rank-1: x's; then those of y's definition, ea
     err *e;
 } solver;
 
-static const expr *both(arena *mem, const expr *a, const expr *b)
-{
-    return a && b ? x2(mem, "and", a, b) : a ? a : b;
-}
-
 static bool add_axis(solver *s, int64_t extent, int *axis)
 {
     if (s->n_axis == MAX_AXIS)
@@ -53,7 +48,7 @@ static void require(solver *s, const expr *condition)
     const expr **to = x_count(condition, X_LOAD) ? &s->hit : &s->when;
     bool holds;
     if (!x_settled(condition, &holds) || !holds)
-        *to = both(s->mem, *to, condition);
+        *to = x_both(s->mem, *to, condition);
 }
 
 static void require_within(solver *s, const expr *x, int64_t extent)
@@ -257,4 +252,9 @@ bool adjoint_sum(const defn *d, const expr *load, const expr *term, sum *out, er
 const node *emit_sum(graph *g, const sum *s)
 {
     return emit_spelled(g, &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, NULL}, s->value);
+}
+
+const node *emit_fold(graph *g, const defn *d, int rank, const char *fold, const expr *value)
+{
+    return emit_spelled(g, &(spelling){rank, d->n_axis - rank, d->extent, fold, NULL}, value);
 }

@@ -30,6 +30,8 @@ bool x_linear(const expr *x, const node *in); /* a sum of terms with one load of
 
 /* A node that has these elements; NULL and g->err where an operation cannot hold them. */
 const node *emit_sum(graph *g, const sum *s);
+/* The fold of value over the axes of d, of which the first `rank` are those of the result */
+const node *emit_fold(graph *g, const defn *d, int rank, const char *fold, const expr *value);
 
 /* The same of a sum of products of two tensors, as products of matrices; NULL: it is none. */
 const node *emit_product(graph *g, const sum *s);

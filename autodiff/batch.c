@@ -31,13 +31,6 @@ static const node *batched(const batching *b, const node *n) /* [size, as n...];
     return n->id < b->n ? b->now[n->id] : NULL;
 }
 
-static const node *repeated(const batching *b, const node *n) /* [size, as n...] */
-{
-    int64_t shape[MAX_RANK + 1] = {b->size};
-    memcpy(shape + 1, n->type.dim, (size_t)n->type.rank * sizeof *shape);
-    return g_broadcast(b->g, n, n->type.rank + 1, shape);
-}
-
 /* With axes of one element behind that of the batch, so that others broadcast against it: [size, 1..., as n...]. */
 static const node *aligned(const batching *b, const node *n, int rank)
 {
@@ -116,9 +109,7 @@ static const expr *widened(widening *w, const expr *x)
 /* ---- the same operation: perhaps with its axes counted by one more; its definition says whether it is ---- */
 static const attr *shifted(graph *g, const node *y, bool by_one)
 {
-    int n = 0;
-    while (y->op->attr && y->op->attr[n].name)
-        n++;
+    const int n = op_n_attr(y->op);
     attr *list = arena_array(&g->mem, (size_t)n + 1, sizeof *list);
     for (int k = 0; k < n; k++) {
         attr *a = &list[k];
@@ -161,11 +152,9 @@ static const node *same_routine(const batching *b, const node *y, const defn *ol
 {
     graph *g = b->g;
     const node *in[MAX_PART]; /* [size, as the operand...] */
-    int n_attr = 0;
-    for (const attr_spec *s = y->op->attr; s && s->name; s++)
-        n_attr++;
+    const int n_attr = op_n_attr(y->op);
     for (int i = 0; i < y->n_in; i++)
-        in[i] = batched(b, y->in[i]) ? batched(b, y->in[i]) : repeated(b, y->in[i]);
+        in[i] = batched(b, y->in[i]) ? batched(b, y->in[i]) : g_repeated(b->g, y->in[i], b->size);
     for (int by_one = 0; by_one < 2 && old->value->run->sets && !err_is(&g->err); by_one++) {
         defn d;
         err e = {0};
@@ -182,15 +171,13 @@ static const node *same_operation(const batching *b, const node *y, const defn *
     graph *g = b->g;
     const expr *axis[MAX_AXIS] = {0};
     defn d;
-    int n_attr = 0;
+    const int n_attr = op_n_attr(y->op);
     if (y->type.rank + 1 > MAX_RANK)
         return NULL;
     widen_axes(old, b->size, &d, axis);
     widening w = {b, &d, y, axis};
     const expr *value = widened(&w, old->value);
     const node **in = arena_array(&g->mem, (size_t)y->n_in + 1, sizeof *in);
-    for (const attr_spec *s = y->op->attr; s && s->name; s++)
-        n_attr++;
     for (int i = 0; i < y->n_in; i++)
         in[i] = aligned(b, y->in[i], y->type.rank);
     for (int by_one = 0; by_one < 2 && !err_is(&g->err); by_one++) {
@@ -233,9 +220,7 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
                     fold = fold->arg[i];
                     break;
                 }
-        sum s = {.rank = shape.rank, .n_axis = d.n_axis, .fold = fold->fn->name, .value = fold->arg[0]};
-        memcpy(s.extent, d.extent, sizeof s.extent);
-        const node *n = emit_sum(b->g, &s); /* [size, as y...] */
+        const node *n = emit_fold(b->g, &d, shape.rank, fold->fn->name, fold->arg[0]); /* [size, as y...] */
         const expr *sub[MAX_RANK];
         for (int i = 0; i < shape.rank; i++)
             sub[i] = x_axis(d.mem, i);
@@ -244,9 +229,7 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
     }
     if (x->kind == X_FOLD || (x->kind == X_CAST && x->arg[0]->kind == X_FOLD)) {
         const expr *fold = x->kind == X_FOLD ? x : x->arg[0];
-        sum s = {.rank = shape.rank, .n_axis = d.n_axis, .fold = fold->fn->name, .value = fold->arg[0]};
-        memcpy(s.extent, d.extent, sizeof s.extent);
-        return g_fitted(b->g, emit_sum(b->g, &s), &shape);
+        return g_fitted(b->g, emit_fold(b->g, &d, shape.rank, fold->fn->name, fold->arg[0]), &shape);
     }
     return g_fitted(b->g, emit_over(b->g, &shape, x), &shape);
 }
@@ -381,7 +364,7 @@ static const node *over_repeated(const batching *b, const node *y, const defn *o
     b->g->err = (err){0}; /* of what was tried */
     for (int i = 0; i < y->n_in && good; i++)
         if ((lent[i] = !batched(b, y->in[i])))
-            good = y->in[i]->type.rank < MAX_RANK && (b->now[y->in[i]->id] = repeated(b, y->in[i]));
+            good = y->in[i]->type.rank < MAX_RANK && (b->now[y->in[i]->id] = g_repeated(b->g, y->in[i], b->size));
     if (good)
         made = same_operation(b, y, old);
     for (int i = 0; i < y->n_in; i++)
@@ -470,9 +453,8 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
 {
     if (!g)
         return false;
-    batching b = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *b.now)};
-    const node **need = calloc((size_t)g->n + 1, sizeof *need);
-    MUST(b.now && need);
+    batching b = {.g = g, .n = g->n, .now = heap_array((size_t)g->n + 1, sizeof *b.now)};
+    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     bool good = g_all(g, "batch", n, t);
     if (good && begin(&b, n_pair, from, to)) {
         const int count = g_reach(n, t, need);
@@ -481,7 +463,7 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
     }
     good = good && !err_is(&g->err);
     for (int i = 0; i < n; i++)
-        out[i] = !good ? NULL : b.now[t[i]->id] ? b.now[t[i]->id] : repeated(&b, t[i]);
+        out[i] = !good ? NULL : b.now[t[i]->id] ? b.now[t[i]->id] : g_repeated(g, t[i], b.size);
     free(b.now), free(need);
     return good && !err_is(&g->err);
 }

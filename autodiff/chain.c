@@ -280,11 +280,10 @@ bool ts_chain_rule(ts_graph *g, int n_out, const ts_tensor *out, const ts_tensor
     if (!g)
         return false;
     const size_t count = (size_t)g->n + 1;
-    pass p = {.g = g, .n = g->n, .active = calloc(count, 1), .wanted = calloc(count, 1)};
-    p.received = calloc(count, sizeof *p.received), p.group = calloc(count, sizeof *p.group);
-    p.name = calloc(count, sizeof *p.name), p.chosen = calloc(count, 1);
-    p.outputs = calloc(count, sizeof *p.outputs), p.parts = calloc(count, sizeof *p.parts);
-    MUST(p.active && p.wanted && p.chosen && p.received && p.parts && p.group && p.name && p.outputs);
+    pass p = {.g = g, .n = g->n, .active = heap_array(count, 1), .wanted = heap_array(count, 1)};
+    p.received = heap_array(count, sizeof *p.received), p.group = heap_array(count, sizeof *p.group);
+    p.name = heap_array(count, sizeof *p.name), p.chosen = heap_array(count, 1);
+    p.outputs = heap_array(count, sizeof *p.outputs), p.parts = heap_array(count, sizeof *p.parts);
     if (!err_is(&g->err) && begin(&p, n_out, out, n_in, in) && seed_outputs(&p, n_out, out, seed))
         for (int id = p.n - 1; id >= 0 && !err_is(&g->err); id--)
             if ((settle(&p, id) || p.outputs[id]) && !node_is_leaf(g->node[id]))

@@ -4,7 +4,6 @@
 #include "graph/ir/rule.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_READ = 64, MAX_TEXT = 9 }; /* what is spelled out reads less than MAX_TEXT tensors */
 typedef struct deriving {
@@ -23,11 +22,8 @@ static const expr *folded(deriving *v)
 {
     if (!v->folded && x_same(v->fold, v->d.value))
         v->folded = v->y;
-    if (!v->folded) {
-        sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = v->fold->fn->name, .value = v->fold->arg[0]};
-        memcpy(s.extent, v->d.extent, sizeof s.extent);
-        v->folded = emit_sum(v->g, &s);
-    }
+    if (!v->folded)
+        v->folded = emit_fold(v->g, &v->d, v->y->type.rank, v->fold->fn->name, v->fold->arg[0]);
     return v->folded ? x_element(v->d.mem, v->folded) : NULL;
 }
 
@@ -44,10 +40,8 @@ static const expr *ties(deriving *v, const expr *extreme)
 {
     arena *mem = v->d.mem;
     const expr *body = v->fold->arg[0];
-    sum s = {.rank = v->y->type.rank, .n_axis = v->d.n_axis, .fold = "add"};
-    memcpy(s.extent, v->d.extent, sizeof s.extent);
-    s.value = x_cast(mem, body->dtype, x2(mem, "eq", body, extreme));
-    const node *count = emit_sum(v->g, &s);
+    const expr *tie = x_cast(mem, body->dtype, x2(mem, "eq", body, extreme));
+    const node *count = emit_fold(v->g, &v->d, v->y->type.rank, "add", tie);
     return count ? x_element(mem, count) : NULL;
 }
 
@@ -137,8 +131,7 @@ static const node *through_product(deriving *v, const expr *load, const expr *te
                            d.n_axis + rank + 1, MAX_AXIS),
                    NULL;
         other[i] = x_axis(mem, defn_fold(&d, d.extent[i]));
-        const expr *here = x2(mem, "eq", other[i], x_axis(mem, i));
-        same = same ? x2(mem, "and", same, here) : here;
+        same = x_both(mem, same, x2(mem, "eq", other[i], x_axis(mem, i)));
     }
     term = x3(mem, "select", same, term, x_rename(mem, v->fold->arg[0], MAX_AXIS, other));
     if (!adjoint_sum(&d, load, term, &s, &v->e))

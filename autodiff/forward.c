@@ -93,15 +93,6 @@ bool x_linear(const expr *x, const node *in)
     return degree_of(&(asking){.only = in}, x) == LINEAR;
 }
 
-static const node *again(graph *g, const node *of, const node *const *in)
-{
-    int n_attr = 0;
-    for (const attr_spec *s = of->op->attr; s && s->name; s++)
-        n_attr++;
-    return of->trip ? g_make_scan(g, of->op, of->n_in, in, of->attr, n_attr, of->trip)
-                    : g_make(g, of->op, of->n_in, in, of->attr, n_attr);
-}
-
 /* The same operation over tangents: in place of `only`, or of all that move; where `all`, with zeros for the rest. */
 static const node *over_tangents(const asking *a, const node *y)
 {
@@ -112,7 +103,7 @@ static const node *over_tangents(const asking *a, const node *y)
         if (counts(a, in[i]))
             in[i] = moved(a->f, in[i]) ? moved(a->f, in[i]) : g_filled(g, &in[i]->type, 0);
     }
-    const node *made = again(g, y, in); /* as y, where it fits */
+    const node *made = g_again(g, y, y->n_in, in); /* as y, where it fits */
     return made && type_equal(&made->type, &y->type) ? made : NULL;
 }
 
@@ -168,9 +159,7 @@ static const expr *motion_of(void *user, const expr *x)
 
 static const node *folded(forward *f, const defn *d, const expr *fold, const expr *body)
 {
-    sum s = {.rank = d->node->type.rank, .n_axis = d->n_axis, .fold = fold->fn->name, .value = body};
-    memcpy(s.extent, d->extent, sizeof s.extent);
-    return emit_sum(f->g, &s);
+    return emit_fold(f->g, d, d->node->type.rank, fold->fn->name, body);
 }
 
 /* y = h(fold of b, loads): the fold moves as the fold of what b does. */
@@ -230,7 +219,7 @@ static const node *apart(forward *f, const node *y, const node **in)
         if (in[i] == of->in[i] && dtype_real(in[i]->type.dtype))
             in[i] = stand_in(g, &in[i]->type, "x", i);
     }
-    const node *made = again(g, of, in);
+    const node *made = g_again(g, of, of->n_in, in);
     return call ? custom_output(g, made, index) : made;
 }
 
@@ -330,9 +319,8 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
 {
     if (!g)
         return false;
-    forward f = {.g = g, .n = g->n, .tangent = calloc((size_t)g->n + 1, sizeof *f.tangent)};
-    const node **need = calloc((size_t)g->n + 1, sizeof *need);
-    MUST(f.tangent && need);
+    forward f = {.g = g, .n = g->n, .tangent = heap_array((size_t)g->n + 1, sizeof *f.tangent)};
+    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     const bool good = g_all(g, "tangent", n_out, out);
     if (good && begin(&f, n_in, in, direction)) {
         const int count = g_reach(n_out, out, need);

@@ -252,8 +252,7 @@ static const node *spread(const task *j, const node *n, bool forward, const colo
         const expr *start = x_cast(&mem, TS_I64, x_whole(&mem, 0));
         if (r->along >= 0)
             start = x2(&mem, "mul", of_out[r->along], x_whole(&mem, r->by));
-        const expr *here = x_inside(&mem, x2(&mem, "sub", of_in[i], start), r->low, r->high + 1);
-        inside = inside ? x2(&mem, "and", inside, here) : here;
+        inside = x_both(&mem, inside, x_inside(&mem, x2(&mem, "sub", of_in[i], start), r->low, r->high + 1));
     }
     for (int p = 0; p < j->n_pair; p++)
         of_in[j->pair[p][1]] = of_out[j->pair[p][0]];

@@ -3,7 +3,6 @@
 #include "graph/ir/rule.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Of the peak, at step a = 1, 2, ...: up over W steps, then down to `low` after T. */
 static const struct {
@@ -32,10 +31,8 @@ ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *k, ts_tensor step)
     if (!g_given(g, "a schedule", k) || !g_given(g, "the name of a schedule", k->name))
         return NULL;
     text t = {0};
-    int i = 0;
-    while (i < COUNT(kinds) && strcmp(kinds[i].name, k->name))
-        i++;
-    if (i == COUNT(kinds))
+    const int i = ROW_NAMED(kinds, k->name);
+    if (i < 0)
         return g_fail(g, TS_BAD_INPUT, "no schedule \"%s\"; there are: constant, linear, cosine", k->name);
     const bool bad = k->warmup < 0 || (i > 0 && k->total <= k->warmup) || k->low < 0 || k->low > 1;
     if (bad)

@@ -140,10 +140,9 @@ bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const t
     if (!good)
         return false;
     const size_t count = (size_t)g->n + 1;
-    beside b = {.g = g, .n_weight = n_weight, .of = of, .view = calloc(count, sizeof *b.view)};
-    b.product = calloc(count, sizeof *b.product), b.summed = calloc((size_t)n_weight + 1, sizeof *b.summed);
-    const node **need = calloc(count, sizeof *need);
-    MUST(b.view && b.product && b.summed && need);
+    beside b = {.g = g, .n_weight = n_weight, .of = of, .view = heap_array(count, sizeof *b.view)};
+    b.product = heap_array(count, sizeof *b.product), b.summed = heap_array((size_t)n_weight + 1, sizeof *b.summed);
+    const node **need = heap_array(count, sizeof *need);
     good = learn(&b, g_reach(n, t, need), need) && g_rewrite(g, n, t, add_beside, &b, out);
     free(b.view), free(b.product), free(b.summed), free(need);
     return good;

@@ -110,10 +110,8 @@ static bool fold(builder *b, const onnx_call *c, int first, const node **out, er
 /* ---- steps ---- */
 static int version_of(const frame *f, const char *domain)
 {
-    for (int i = 0; i < f->n_opset; i++)
-        if (!strcmp(f->opset[i].domain, domain))
-            return f->opset[i].version;
-    return 1; /* a domain that the file does not import */
+    const int i = row_named(f->opset, f->n_opset, sizeof *f->opset, domain);
+    return i < 0 ? 1 : f->opset[i].version; /* 1: a domain that the file does not import */
 }
 
 /* "node[3] "loop", node[0] "add"" */

@@ -12,10 +12,8 @@ enum { LONGEST_NAME = 256 }; /* in a sum */
 
 dimension *dims_find(const dims *d, const char *symbol)
 {
-    for (int i = 0; i < d->n; i++)
-        if (!strcmp(d->all[i].symbol, symbol))
-            return &d->all[i];
-    return NULL;
+    const int i = row_named(d->all, d->n, sizeof *d->all, symbol);
+    return i < 0 ? NULL : &d->all[i];
 }
 
 void dims_reset(dims *d)

@@ -22,10 +22,7 @@ static bool is_read(const body *b, const char *value)
         for (int k = 0; k < b->step[i].n_in || b->step[i].n_body; k++)
             if (b->step[i].n_body || !strcmp(b->step[i].in[k], value)) /* graphs in a step may read anything */
                 return true;
-    for (int i = 0; i < b->n_output; i++)
-        if (!strcmp(b->output[i].name, value))
-            return true;
-    return false;
+    return row_named(b->output, b->n_output, sizeof *b->output, value) >= 0;
 }
 
 /* An input without elements that no step reads, as what was seen before a text begins, is nothing to ask for. */
@@ -91,10 +88,8 @@ static void *copy_data(model_file *f, const ts_array *a)
 
 static held *find_held(const body *b, const char *name)
 {
-    for (int i = 0; i < b->n_held; i++)
-        if (!strcmp(b->held[i].name, name))
-            return &b->held[i];
-    return NULL;
+    const int i = row_named(b->held, b->n_held, sizeof *b->held, name);
+    return i < 0 ? NULL : &b->held[i];
 }
 
 static void make_room(model_file *f, int more) /* behind the tensors of the file */
@@ -178,9 +173,8 @@ static const held *renamed(const body *b, const step *s)
     if (strcmp(s->type, "Identity") || *s->domain || s->n_in != 1 || s->n_out != 1)
         return NULL;
     const held *is = find_held(b, s->in[0]);
-    for (int i = 0; i < b->n_output; i++)
-        if (!strcmp(b->output[i].name, s->out[0]))
-            return NULL;
+    if (row_named(b->output, b->n_output, sizeof *b->output, s->out[0]) >= 0)
+        return NULL;
     return is && !is->refused && is_uniform(&is->value) ? is : NULL;
 }
 

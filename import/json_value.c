@@ -101,12 +101,8 @@ static const struct {
 
 static bool special(const json *v, double *out)
 {
-    for (int i = 0; v->kind == JSON_TEXT && i < COUNT(specials); i++)
-        if (!strcmp(v->text, specials[i].name)) {
-            *out = specials[i].value;
-            return true;
-        }
-    return false;
+    const int i = v->kind == JSON_TEXT ? ROW_NAMED(specials, v->text) : -1;
+    return i >= 0 && (*out = specials[i].value, true);
 }
 
 bool json_is_real(const json *v)

@@ -90,10 +90,7 @@ static bool add_weight(writing *w, const held *h, err *e)
 /* By a value of the outermost graph, whose names weights have. */
 static bool is_taken(const writing *w, const char *key)
 {
-    for (int i = 0; i < w->f->main.n_held; i++)
-        if (!strcmp(w->f->main.held[i].name, key))
-            return true;
-    return false;
+    return row_named(w->f->main.held, w->f->main.n_held, sizeof *w->f->main.held, key) >= 0;
 }
 
 /* A tensor that is no value of the outermost graph lies among the weights under a name that nothing has. */

@@ -29,10 +29,7 @@ static bool fits(const char *globs, const char *name, arena *mem)
 
 static bool is_taken(const revealing *r, const char *name)
 {
-    for (int i = 0; i < r->n; i++)
-        if (!strcmp(r->port[i].name, name))
-            return true;
-    return false;
+    return row_named(r->port, r->n, sizeof *r->port, name) >= 0;
 }
 
 static bool is_out(const revealing *r, const node *n)
@@ -68,12 +65,10 @@ int ts_model_reveal(ts_model *m, const char *globs, ts_error *e)
                        "first"),
                -1;
     const int before = m->bound->n_output, count = g_reach(before, m->result, NULL);
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    const node **need = heap_array((size_t)count + 1, sizeof *need);
     arena scratch = {0};
-    MUST(need);
     g_reach(before, m->result, need);
-    revealing r = {.m = m, .globs = globs, .n = before, .op = calloc((size_t)m->graph->n + 1, sizeof *r.op)};
-    MUST(r.op);
+    revealing r = {.m = m, .globs = globs, .n = before, .op = heap_array((size_t)m->graph->n + 1, sizeof *r.op)};
     for (int i = 0; i < m->graph->n_group; i++) /* inner ones first */
         r.op[m->graph->group[i].result->id] = m->graph->group[i].op->name;
     r.port = arena_array(&m->bound_mem, (size_t)before + (size_t)count + 1, sizeof *r.port);

@@ -17,14 +17,7 @@ void unsupported_add(unsupported *l, const char *what, const char *reason, const
         l->more++;
         return;
     }
-    if (l->n == l->cap) {
-        const int cap = l->cap ? 2 * l->cap : 16;
-        unsupported_one *more = arena_array(&l->mem, (size_t)cap, sizeof *more);
-        if (l->n > 0)
-            memcpy(more, l->all, (size_t)l->n * sizeof *more);
-        l->all = more;
-        l->cap = cap;
-    }
+    l->all = arena_grown(&l->mem, l->all, l->n, &l->cap, sizeof *l->all);
     l->all[l->n++] = (unsupported_one){arena_string(&l->mem, what), arena_string(&l->mem, reason),
                                        arena_string(&l->mem, place), 1};
 }

@@ -38,6 +38,11 @@ char *pages_map(size_t bytes, err *e);
 void pages_unmap(char *at, size_t bytes);
 void pages_trim(void); /* the system gets back what was freed of the heap */
 
+/* ---- tables ---- */
+/* Of n rows of that size, each with a name as its first field, the first one called so; -1: none is. */
+int row_named(const void *rows, int n, size_t size, const char *name);
+#define ROW_NAMED(rows, name) row_named(rows, COUNT(rows), sizeof *(rows), name)
+
 /* ---- text: every printer and every emitter writes to one of these ---- */
 typedef struct text {
     char *s; /* always terminated once anything was added */

@@ -238,8 +238,7 @@ static bool check_keys(const json *v, err *e) /* comments may repeat */
             return false;
     if (v->kind != JSON_OBJECT || n < 2)
         return true;
-    const json **all = calloc(n, sizeof *all);
-    MUST(all);
+    const json **all = heap_array(n, sizeof *all);
     n = 0;
     for (const json *i = v->first; i; i = i->next)
         all[n++] = i;

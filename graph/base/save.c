@@ -104,8 +104,7 @@ static void note(saver *s, bool done)
 
 saver *saver_open(const char *path, size_t expected)
 {
-    saver *s = calloc(1, sizeof *s);
-    MUST(s);
+    saver *s = heap_array(1, sizeof *s);
     s->path = arena_string(&s->mem, path);
     s->folder = folder_of(&s->mem, path);
     s->pending = arena_get(&s->mem, HELD);

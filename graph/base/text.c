@@ -117,6 +117,14 @@ bool in_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+int row_named(const void *rows, int n, size_t size, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(*(const char *const *)((const char *)rows + (size_t)i * size), name))
+            return i;
+    return -1;
+}
+
 bool utf8_hidden(uint32_t code)
 {
     static const struct {

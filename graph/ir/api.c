@@ -256,10 +256,7 @@ int ts_consumers(int n, const ts_tensor *t, ts_tensor of, ts_tensor *out)
 
 bool ts_attribute_at(ts_tensor t, int i, ts_attribute *out)
 {
-    int n = 0;
-    while (t && t->op->attr && t->op->attr[n].name)
-        n++;
-    if (i < 0 || i >= n || !out)
+    if (!t || i < 0 || i >= op_n_attr(t->op) || !out)
         return false;
     const attr *a = &t->attr[i];
     *out = (ts_attribute){t->op->attr[i].name, a->kind, a->n, a->i, a->f, a->s, a->ints, a->reals};

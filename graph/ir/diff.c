@@ -3,7 +3,6 @@
 #include "graph/ir/scalar.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const expr *d_mul(arena *mem, const expr *a, const expr *b)
 {
@@ -47,42 +46,15 @@ static const expr *exp_beside(const expr *x) /* exp(u), where x is c + exp(u) an
 }
 
 /* ---- one derivative: parts that are shared are gone through once ---- */
-typedef struct derived {
-    const expr *of, *d;
-} derived;
 typedef struct differ {
     arena *mem;
     motion *moved;
     void *user;
     err *e;
-    derived *slot; /* open hash table */
-    size_t n, cap;
+    x_memos done;
 } differ;
 
 static const expr *of(differ *p, const expr *x);
-
-static derived *slot_of(const differ *p, const expr *x)
-{
-    size_t i = (size_t)quick_hash(&x, sizeof x, 1) & (p->cap - 1);
-    while (p->slot[i].of && p->slot[i].of != x)
-        i = (i + 1) & (p->cap - 1);
-    return &p->slot[i];
-}
-
-static void keep(differ *p, const expr *x, const expr *d)
-{
-    if (2 * ++p->n >= p->cap) {
-        derived *was = p->slot;
-        const size_t cap = p->cap;
-        p->cap = cap ? 2 * cap : 64;
-        MUST(p->slot = calloc(p->cap, sizeof *p->slot));
-        for (size_t i = 0; i < cap; i++)
-            if (was[i].of)
-                *slot_of(p, was[i].of) = was[i];
-        free(was);
-    }
-    *slot_of(p, x) = (derived){x, d};
-}
 
 /* The derivative of a function by its argument i, at x. */
 static const expr *outer(differ *p, const expr *x, int i, const expr *grown)
@@ -141,12 +113,12 @@ static const expr *of(differ *p, const expr *x)
         return p->moved(p->user, x);
     if (x->kind != X_CALL && x->kind != X_CAST)
         return NULL;
-    const derived *known = p->cap ? slot_of(p, x) : NULL;
-    if (known && known->of)
-        return known->d;
+    const x_memo *known = x_memo_of(&p->done, x);
+    if (known->key)
+        return known->value;
     const expr *inner = x->kind == X_CAST ? of(p, x->arg[0]) : of_call(p, x);
     const expr *d = x->kind == X_CAST && inner ? x_cast(p->mem, x->dtype, inner) : inner;
-    keep(p, x, d);
+    x_memo_keep(&p->done, x, d);
     return d;
 }
 
@@ -154,7 +126,7 @@ const expr *d_along(arena *mem, const expr *x, motion *moved, void *user, err *e
 {
     differ p = {.mem = mem, .moved = moved, .user = user, .e = e};
     const expr *d = of(&p, x);
-    free(p.slot);
+    free(p.done.owned);
     return d;
 }
 

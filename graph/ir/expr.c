@@ -377,38 +377,42 @@ const expr *x3(arena *mem, const char *f, const expr *a, const expr *b, const ex
     return x_call(mem, f, 3, (const expr *const[]){a, b, c});
 }
 
+const expr *x_both(arena *mem, const expr *a, const expr *b)
+{
+    return a && b ? x2(mem, "and", a, b) : a ? a : b;
+}
+
 /* ---- rewriting ---- */
-typedef struct memo {
-    const expr *key, *value;
-} memo;
 typedef struct mapper {
     arena *mem;
     const expr *(*f)(void *user, const expr *x);
     void *user;
-    memo *slot, *owned; /* owned: of more than the first */
-    size_t n, cap;
+    x_memos done;
 } mapper;
 
-/* Open addressing by pointer; at most half full. */
-static memo *slot_of(mapper *p, const expr *x)
+x_memo *x_memo_of(x_memos *m, const expr *x)
 {
-    size_t i = (size_t)quick_hash(&x, sizeof x, 1) & (p->cap - 1);
-    while (p->slot[i].key && p->slot[i].key != x)
-        i = (i + 1) & (p->cap - 1);
-    return &p->slot[i];
+    if (!m->cap)
+        m->slot = m->first, m->cap = COUNT(m->first);
+    size_t i = (size_t)quick_hash(&x, sizeof x, 1) & (m->cap - 1);
+    while (m->slot[i].key && m->slot[i].key != x)
+        i = (i + 1) & (m->cap - 1);
+    return &m->slot[i];
 }
 
-/* The first 64 slots are on the caller's stack: most expressions need no memory. */
-static void grow(mapper *p)
+void x_memo_keep(x_memos *m, const expr *x, const expr *value)
 {
-    memo *old = p->slot, *freed = p->owned;
-    const size_t was = p->cap;
-    p->cap = was * 2;
-    MUST(p->slot = p->owned = calloc(p->cap, sizeof *p->slot));
-    for (size_t i = 0; i < was; i++)
-        if (old[i].key)
-            *slot_of(p, old[i].key) = old[i];
-    free(freed);
+    if (2 * ++m->n >= m->cap) {
+        x_memo *old = m->slot, *freed = m->owned;
+        const size_t was = m->cap;
+        m->cap = was * 2;
+        m->slot = m->owned = heap_array(m->cap, sizeof *m->slot);
+        for (size_t i = 0; i < was; i++)
+            if (old[i].key)
+                *x_memo_of(m, old[i].key) = old[i];
+        free(freed);
+    }
+    *x_memo_of(m, x) = (x_memo){x, value};
 }
 
 /* Parts keep the dtypes they had, so the copy needs no checks anew. */
@@ -440,7 +444,7 @@ const expr *x_again(arena *mem, const expr *x, const expr *const *arg)
  * be exponentially long. */
 static const expr *map(mapper *p, const expr *x)
 {
-    memo *known = slot_of(p, x);
+    const x_memo *known = x_memo_of(&p->done, x);
     if (known->key)
         return known->value;
     const expr *arg[MAX_PART], *y = x;
@@ -454,18 +458,15 @@ static const expr *map(mapper *p, const expr *x)
         done = done || y == arg[i];
     if (!done)
         y = p->f(p->user, y);
-    if (2 * ++p->n >= p->cap)
-        grow(p);
-    *slot_of(p, x) = (memo){x, y};
+    x_memo_keep(&p->done, x, y);
     return y;
 }
 
 const expr *x_map(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user)
 {
-    memo first[64] = {0};
-    mapper p = {.mem = mem, .f = f, .user = user, .slot = first, .cap = COUNT(first)};
+    mapper p = {.mem = mem, .f = f, .user = user};
     const expr *y = map(&p, x);
-    free(p.owned);
+    free(p.done.owned);
     return y;
 }
 

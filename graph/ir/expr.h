@@ -146,6 +146,7 @@ const expr *x1(arena *mem, const char *fn, const expr *a);
 /* Folds literals and x+0, x*1, ... of integers */
 const expr *x2(arena *mem, const char *fn, const expr *a, const expr *b);
 const expr *x3(arena *mem, const char *fn, const expr *a, const expr *b, const expr *c);
+const expr *x_both(arena *mem, const expr *a, const expr *b); /* conditions; NULL: nothing is asked */
 
 typedef struct names {
     int n;
@@ -166,6 +167,16 @@ void x_print(text *t, const expr *x, const char *(*axis_name)(void *user, int ax
 void x_write(text *t, const expr *x, void (*end)(text *t, const expr *x, void *user), void *user);
 
 const expr *x_again(arena *mem, const expr *x, const expr *const *arg); /* the same over other parts */
+/* What was found of expressions, by pointer: most are few, and need no memory. Owned ones are to be freed. */
+typedef struct x_memo {
+    const expr *key, *value;
+} x_memo;
+typedef struct x_memos {
+    x_memo first[64], *slot, *owned; /* open addressing, at most half full */
+    size_t n, cap;
+} x_memos;
+x_memo *x_memo_of(x_memos *m, const expr *x); /* with x as its key, where something was kept of it */
+void x_memo_keep(x_memos *m, const expr *x, const expr *value);
 /* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
 const expr *x_map(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
 /* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */

@@ -206,10 +206,7 @@ const fn *fn_at(int i)
 double fn_steps(const fn *f)
 {
     static const char *const slow[] = {"div", "sqrt", "floordiv", "mod", "fmod"};
-    for (int i = 0; i < COUNT(slow); i++)
-        if (!strcmp(f->name, slow[i]))
-            return 8;
-    return f->cost;
+    return ROW_NAMED(slow, f->name) < 0 ? f->cost : 8;
 }
 
 int64_t fn_whole(const fn *f, dtype d, const int64_t *x)

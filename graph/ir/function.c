@@ -17,9 +17,7 @@ static bool is_taken(const graph *g, const char *name, err *e)
 {
     static const char *const words[] = {"let", "while", "inf", "nan"};
     dtype d;
-    bool word = fn_find(name) || dtype_parse(name, &d);
-    for (int i = 0; i < COUNT(words); i++)
-        word = word || !strcmp(name, words[i]);
+    const bool word = fn_find(name) || dtype_parse(name, &d) || ROW_NAMED(words, name) >= 0;
     if (!word && !g_op(g, name))
         return false;
     err_set(e, TS_BAD_INPUT, "%s has that name", word ? "a function of the table" : "an operation");
@@ -35,9 +33,8 @@ static bool read_parameters(scalar *f, char *list, err *e)
                            MAX_ARG);
         if (!is_name(p))
             return err_set(e, TS_BAD_INPUT, "\"%s\" is no name of lower-case letters, digits and _", p);
-        for (int i = 0; i < f->n_parameter; i++)
-            if (!strcmp(f->parameter[i], p))
-                return err_set(e, TS_BAD_INPUT, "parameter %s stands there twice", p);
+        if (row_named(f->parameter, f->n_parameter, sizeof *f->parameter, p) >= 0)
+            return err_set(e, TS_BAD_INPUT, "parameter %s stands there twice", p);
         f->parameter[f->n_parameter++] = p;
     }
     return f->n_parameter || err_set(e, TS_BAD_INPUT, "it has 0 parameters, at least 1 expected");

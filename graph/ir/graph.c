@@ -382,6 +382,25 @@ void g_group(graph *g, const group *q)
     g->group[g->n_group++] = *q;
 }
 
+void g_group_again(graph *g, const graph *from, const group *q, int n, const node *const *now)
+{
+    const node *result = q->result->id < n ? now[q->result->id] : NULL;
+    if (!result || result == q->result)
+        return;
+    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
+    int first = result->id, last = result->id;
+    for (int i = 0; i < q->n_in; i++)
+        if (!(in[i] = q->in[i]->id < n ? now[q->in[i]->id] : NULL))
+            return;
+    for (int id = q->first; id <= q->last && id < n; id++) {
+        const node *made = now[id];
+        if (!made || made == from->node[id])
+            continue;
+        first = made->id < first ? made->id : first, last = made->id > last ? made->id : last;
+    }
+    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
+}
+
 const group *g_group_of(const graph *g, const node *n)
 {
     const group *least = NULL;
@@ -436,9 +455,8 @@ static const node *tree(graph *g, const node *draft)
 {
     const op *o = draft->op;
     const node **part = arena_array(&g->mem, (size_t)draft->n_in, sizeof *part);
-    int made = 0, n_attr = 0;
-    while (o->attr && o->attr[n_attr].name)
-        n_attr++;
+    const int n_attr = op_n_attr(o);
+    int made = 0;
     for (int i = 0; i < draft->n_in; i += o->fan_in) {
         const int n = draft->n_in - i < o->fan_in ? draft->n_in - i : o->fan_in;
         part[made++] = g_make(g, o, n, draft->in + i, draft->attr, n_attr);
@@ -538,10 +556,7 @@ const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, con
 /* Attributes may lie in another graph's arena: attr_fill copies them. */
 const node *g_again(graph *g, const node *old, int n, const node *const *in)
 {
-    int n_attr = 0;
-    for (const attr_spec *s = old->op->attr; s && s->name; s++)
-        n_attr++;
-    return make(g, &(request){old->op, n, in, old->attr, n_attr, old->trip});
+    return make(g, &(request){old->op, n, in, old->attr, op_n_attr(old->op), old->trip});
 }
 
 const node *g_call(graph *g, const char *call, int n, const node *const *in)

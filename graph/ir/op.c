@@ -111,6 +111,14 @@ bool g_defn(const node *n, arena *mem, defn *out, err *e)
     return (x && (out->value = x)) || err_in(e, "%s", n->op->name);
 }
 
+int op_n_attr(const op *o)
+{
+    int n = 0;
+    while (o->attr && o->attr[n].name)
+        n++;
+    return n;
+}
+
 bool op_is_bare(const op *o)
 {
     return o->arity == 0 && !o->text && !o->body && !o->lower;

@@ -215,6 +215,7 @@ const op *op_next(
 const op *op_find(const char *name);
 /* Without text, body and lower: what graphs start from, and what readers of files resolve. No value follows from a
  * call. */
+int op_n_attr(const op *o);
 bool op_is_bare(const op *o);
 /* Domain "tessera": the operation of that name, if there is one; its rule takes the same operands and attributes. */
 const op *op_for_onnx(const char *domain, const char *kind, int version, const onnx_rule **rule);

@@ -3,7 +3,6 @@
 #include "graph/ir/graph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct replacing {
     graph *g;
@@ -15,7 +14,7 @@ typedef struct replacing {
 
 static const node *remake(replacing *r, const node *old)
 {
-    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? heap_array((size_t)old->n_in, sizeof *operand) : in;
     MUST(operand);
     bool same = true;
     for (int i = 0; i < old->n_in; i++) {
@@ -35,27 +34,6 @@ static const node *remake(replacing *r, const node *old)
     return made;
 }
 
-/* A group whose nodes were made again, if they came out as the same number of nodes. */
-static void carry_group(replacing *r, const group *q)
-{
-    graph *g = r->g;
-    const node *result = q->result->id < r->n ? r->now[q->result->id] : NULL;
-    if (!result || result == q->result)
-        return;
-    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
-    int first = result->id, last = result->id;
-    for (int i = 0; i < q->n_in; i++)
-        if (!(in[i] = q->in[i]->id < r->n ? r->now[q->in[i]->id] : NULL))
-            return;
-    for (int id = q->first; id <= q->last && id < r->n; id++) {
-        const node *n = r->now[id];
-        if (!n || n == g->node[id])
-            continue;
-        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
-    }
-    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
-}
-
 /* Makes again what the roots need, oldest first; what is in r->now already stands for itself. */
 static bool remake_all(replacing *r, int n, const node *const *root, const node **out)
 {
@@ -73,7 +51,7 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
         good = *now != NULL;
     }
     for (int i = 0; good && i < n_group; i++)
-        carry_group(r, &g->group[i]);
+        g_group_again(g, g, &g->group[i], r->n, r->now);
     for (int i = 0; good && i < n; i++)
         out[i] = r->now[root[i]->id];
     free(need);
@@ -86,8 +64,7 @@ bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node 
     if (!g_all(g, "replacing in", n, root) || !g_all(g, "replacing", n_pair, from) ||
         !g_all(g, "replacing by", n_pair, to))
         return false;
-    replacing r = {.g = g, .n = g->n, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
-    MUST(r.now);
+    replacing r = {.g = g, .n = g->n, .now = heap_array((size_t)g->n + 1, sizeof *r.now)};
     for (int i = n_pair; i-- > 0;) {
         if (!type_equal(&from[i]->type, &to[i]->type))
             g_fail(g, TS_BAD_INPUT, "replacing \"%s\" by \"%s\", which has another shape or dtype", from[i]->label,
@@ -112,8 +89,7 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
 {
     if (!g_all(g, "replacing in", n, root))
         return false;
-    replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = calloc((size_t)g->n + 1, sizeof *r.now)};
-    MUST(r.now);
+    replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = heap_array((size_t)g->n + 1, sizeof *r.now)};
     const bool good = remake_all(&r, n, root, out);
     free(r.now);
     return good;

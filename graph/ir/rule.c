@@ -47,6 +47,14 @@ bool shape_bool(const node *n, type *out, err *e)
     return true;
 }
 
+bool both_small(const node *n, err *e)
+{
+    for (int i = 0; i < 2; i++)
+        if (dtype_class(n->in[i]->type.dtype) != D_WHOLE || dtype_bits(n->in[i]->type.dtype) > 16)
+            return operands_refuse(2, n->in, e, "integers of at most 16 bits");
+    return true;
+}
+
 bool type_spliced(const type *t, int axis, const type *places, const char *what, type *out, err *e)
 {
     const size_t each = sizeof *out->dim;

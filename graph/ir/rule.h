@@ -33,6 +33,7 @@ bool shape_bool(const node *n, type *out, err *e);
 /* Extents left open (op.extents): of operands that broadcast */
 bool extents_pointwise(graph *g, const node *n, int64_t (*dim)[MAX_RANK]);
 bool kept_all(const node *n, int k, int i); /* (op.kept) all axes */
+bool both_small(const node *n, err *e);     /* whether operands 0 and 1 are integers of at most 16 bits */
 
 /* t with the axes of `places` where that axis was; what: of whom it is, for the error. */
 bool type_spliced(const type *t, int axis, const type *places, const char *what, type *out, err *e);
@@ -77,7 +78,10 @@ const node *g_scalar_like(graph *g, const node *a, double v);
 const node *g_reshape(graph *g, const node *a, int rank, const int64_t *shape);
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes);
 const node *g_broadcast(graph *g, const node *a, int rank, const int64_t *shape);
-const node *g_swapped(graph *g, const node *a); /* the last two axes change places */
+/* With so many zeros more at both ends of an axis; fewer elements where negative. */
+const node *g_padded(graph *g, const node *a, int axis, int64_t before, int64_t behind);
+const node *g_repeated(graph *g, const node *a, int64_t n); /* [n, as a...]: a n times */
+const node *g_swapped(graph *g, const node *a);             /* the last two axes change places */
 /* Elements [start, start + size) along an axis, all along the others. */
 const node *g_part(graph *g, const node *a, int axis, int64_t start, int64_t size);
 /* A vector along one axis of `rank`, the others of extent 1. */

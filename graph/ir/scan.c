@@ -307,11 +307,10 @@ bool ts_scan_end(ts_scan *s, ts_tensor *out)
         return false;
     const size_t n = (size_t)s->g->n + 4 * MAX_PART;
     closing c = {.s = s,
-                 .from = calloc(n, sizeof *c.from),
-                 .to = calloc(n, sizeof *c.to),
-                 .inside = calloc(n, 1),
-                 .fixed = calloc(n, 1)};
-    MUST(c.from && c.to && c.inside && c.fixed);
+                 .from = heap_array(n, sizeof *c.from),
+                 .to = heap_array(n, sizeof *c.to),
+                 .inside = heap_array(n, 1),
+                 .fixed = heap_array(n, 1)};
     find_inside(&c);
     const int count = s->g->n;
     const node *made = close_trip(&c);

@@ -152,9 +152,8 @@ static bool check_trip(const node *n, const scan_form *f, err *e)
 static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
 {
     const int count = f->n_state + f->n_row;
-    type *t = calloc((size_t)count, sizeof *t);
+    type *t = heap_array((size_t)count, sizeof *t);
     bool ok = true;
-    MUST(t);
     for (int i = 0; ok && i < count; i++) {
         t[i] = draft->trip->root[i]->type;
         if (i < f->n_state)

@@ -85,12 +85,8 @@ bool dtype_signed(dtype d)
 
 bool dtype_parse(const char *name, dtype *out)
 {
-    for (int d = 0; d < TS_N_DTYPE; d++)
-        if (strcmp(name, table[d].name) == 0) {
-            *out = (dtype)d;
-            return true;
-        }
-    return false;
+    const int d = ROW_NAMED(table, name);
+    return d >= 0 && (*out = (dtype)d, true);
 }
 
 bool dtype_read(const char *name, dtype *out, err *e)

@@ -11,10 +11,8 @@
 
 static const attr *named(const attr *list, int n, const char *name)
 {
-    for (int i = 0; i < n; i++)
-        if (!strcmp(list[i].name, name))
-            return &list[i];
-    return NULL;
+    const int i = row_named(list, n, sizeof *list, name);
+    return i < 0 ? NULL : &list[i];
 }
 
 const attr *onnx_attr(const onnx_call *c, const char *name)

@@ -156,10 +156,8 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
         return -1;
     const op *norm = op_find("batch_norm");
     const size_t count = (size_t)g->n + 1;
-    norms s = {.g = g, .asked = asked, .of = calloc(count, sizeof *s.of), .now = calloc(count, sizeof *s.now)};
-    MUST(s.of && s.now);
-    group *own = calloc((size_t)g->n_group + 1, sizeof *own); /* the graph's list moves while it grows */
-    MUST(own);
+    norms s = {.g = g, .asked = asked, .of = heap_array(count, sizeof *s.of), .now = heap_array(count, sizeof *s.now)};
+    group *own = heap_array((size_t)g->n_group + 1, sizeof *own); /* the graph's list moves while it grows */
     if (g->n_group)
         memcpy(own, g->group, (size_t)g->n_group * sizeof *own);
     for (int i = 0, end = g->n_group; i < end; i++)

@@ -140,15 +140,6 @@ const node *g_blocked_softmax(graph *g, const node *scores, const node *values, 
 }
 
 /* ---- grad ---- */
-static const node *padded(graph *g, const node *x, int axis, int64_t before, int64_t behind)
-{
-    int64_t pads[2 * MAX_RANK] = {0};
-    if (!x)
-        return NULL;
-    pads[axis] = before, pads[axis + x->type.rank] = behind;
-    return g_apply(g, "pad", x, ATTRS(attr_ints("pads", 2 * x->type.rank, pads)));
-}
-
 /* All blocks but the last lie behind one another; the last one ends at the end. dy [..., blocks, size, ...] -> [...,
  * extent, ...]. */
 static const node *cut_grad(graph *g, const node *call, const node *y, const node *dy, int k)
@@ -169,8 +160,8 @@ static const node *cut_grad(graph *g, const node *call, const node *y, const nod
     shape[c.axis] = c.size;
     const node *last = g_reshape(g, g_part(g, dy, c.axis, c.n - 1, 1), t->rank, shape);
     const int64_t from = once ? c.again : 0;
-    last = padded(g, g_part(g, last, c.axis, from, c.size - from), c.axis, c.extent - c.size + from, 0);
-    return g_call2(g, "add", padded(g, most, c.axis, 0, c.size - c.again), last);
+    last = g_padded(g, g_part(g, last, c.axis, from, c.size - from), c.axis, c.extent - c.size + from, 0);
+    return g_call2(g, "add", g_padded(g, most, c.axis, 0, c.size - c.again), last);
 }
 
 /* What block b adds is multiplied by the factors of all later ones, s[b]; l[b] and o[b] are what there is before it.
@@ -197,8 +188,8 @@ static const node *grad_of_mean(graph *g, const node *call, const node *y, const
         return dx;
     if (k == 1)
         return g_call2(g, "multiply", dsum, s);
-    const node *ways = g_call2(g, "multiply", g_call2(g, "multiply", dsum, s), padded(g, l, b, 1, -1));
-    const node *moved = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", dx, padded(g, o, b, 1, -1)));
+    const node *ways = g_call2(g, "multiply", g_call2(g, "multiply", dsum, s), g_padded(g, l, b, 1, -1));
+    const node *moved = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", dx, g_padded(g, o, b, 1, -1)));
     return g_call2(g, "add", ways, moved);
 }
 

@@ -51,13 +51,11 @@ static bool wanted(const onnx_call *c, dtype *d, err *e)
     static const char *const name[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                        "INT64",     "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
     const char *word = onnx_word(c, "to", NULL);
-    int code = 0;
     if (!word)
         return onnx_dtype(onnx_int(c, "to", 0), d, e);
-    while (code < COUNT(name) && strcmp(name[code], word))
-        code++;
-    return code == COUNT(name) ? err_set(e, TS_BAD_INPUT, "%s: to \"%.40s\" is no element type", c->type, word)
-                               : onnx_dtype(code, d, e);
+    const int code = ROW_NAMED(name, word);
+    return code < 0 ? err_set(e, TS_BAD_INPUT, "%s: to \"%.40s\" is no element type", c->type, word)
+                    : onnx_dtype(code, d, e);
 }
 
 /* Of CastLike: as operand 1 */

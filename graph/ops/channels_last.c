@@ -10,14 +10,11 @@
 static const node *lower_last(graph *g, const node *n)
 {
     const node *in[2];
-    int n_attr = 0;
     char name[32] = {0};
     memcpy(name, n->op->name, strlen(n->op->name) - strlen("_last"));
     for (int i = 0; i < n->n_in; i++)
         in[i] = fused_channels(g, n->in[i], false);
-    while (n->op->attr[n_attr].name)
-        n_attr++;
-    return fused_channels(g, g_apply_n(g, name, n->n_in, in, n_attr, n->attr), true);
+    return fused_channels(g, g_apply_n(g, name, n->n_in, in, op_n_attr(n->op), n->attr), true);
 }
 
 /* ---- records ---- */

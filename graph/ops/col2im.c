@@ -88,7 +88,7 @@ static const expr *col2im_body(defn *d)
         const expr *block = x2(mem, "floordiv", from, stride);
         const expr *here = x_said(mem, "from % stride == 0 && (0 <= block && block < n)", "from", from, "stride",
                                   stride, "block", block, "n", x_whole(mem, w.out[s]), NULL);
-        folds |= 1u << fold, real = real ? x2(mem, "and", real, here) : here;
+        folds |= 1u << fold, real = x_both(mem, real, here);
         row = x2(mem, "add", x_offset(mem, row, w.kernel[s], 0), k);
         column = x2(mem, "add", x_offset(mem, column, w.out[s], 0), block);
     }

@@ -67,12 +67,7 @@ static bool matmul_shape(const node *n, type *out, err *e)
 
 static bool integer_shape(const node *n, type *out, err *e)
 {
-    bool small = true;
-    for (int i = 0; i < 2; i++)
-        small = small && dtype_class(n->in[i]->type.dtype) == D_WHOLE && dtype_bits(n->in[i]->type.dtype) <= 16;
-    if (!small)
-        return operands_refuse(2, n->in, e, "integers of at most 16 bits");
-    return matmul_shape(n, out, e) && (out->dtype = TS_I32, true);
+    return both_small(n, e) && matmul_shape(n, out, e) && (out->dtype = TS_I32, true);
 }
 
 /* The axis that is summed is as long as that of the other operand, and so are leading ones; rows and columns are as

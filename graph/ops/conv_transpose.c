@@ -167,11 +167,10 @@ static const expr *is_real(arena *mem, const window *w, int s, const expr *k) /*
     const expr *x = source(mem, w, s, k), *stride = x_whole(mem, w->stride[s]);
     const expr *first = low < 0 ? x2(mem, "le", x_whole(mem, 0), x) : NULL;
     const expr *last = high >= w->in[s] * w->stride[s] ? x2(mem, "lt", x, x_whole(mem, w->in[s])) : NULL;
-    const expr *within = first && last ? x2(mem, "and", first, last) : first ? first : last;
+    const expr *within = x_both(mem, first, last);
     if (w->stride[s] == 1)
         return within;
-    const expr *even = x2(mem, "eq", x2(mem, "mod", from(mem, w, s, k), stride), x_whole(mem, 0));
-    return within ? x2(mem, "and", even, within) : even;
+    return x_both(mem, x2(mem, "eq", x2(mem, "mod", from(mem, w, s, k), stride), x_whole(mem, 0)), within);
 }
 
 /* y[n, oc, o...] = sum over ic, k... of x[n, first(oc) + ic, (o + before - k * dilation) / stride] * w[first(oc) + ic,
@@ -196,8 +195,7 @@ static const expr *transpose_body(defn *d)
         axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
         weight[s + 2] = x_axis(mem, axis);
         at[s + 2] = source(mem, &win, s, weight[s + 2]);
-        const expr *here = is_real(mem, &win, s, weight[s + 2]);
-        real = real && here ? x2(mem, "and", real, here) : here ? here : real;
+        real = x_both(mem, real, is_real(mem, &win, s, weight[s + 2]));
     }
     const expr *value = defn_at(d, 0, at);
     value = x_cast(mem, d->node->type.dtype, real ? x3(mem, "select", real, value, x_whole(mem, 0)) : value);

@@ -119,10 +119,8 @@ static const node *cumulate_lower(graph *g, const node *n) /* from the end: of t
     const long long axis = node_int(n, "axis");
     const bool reverse = node_int(n, "reverse");
     const node *x = reverse ? reversed(g, n->in[0], axis) : n->in[0];
-    int i = 0;
-    while (strcmp(kinds[i].op, n->op->name))
-        i++;
-    x = g_callf(g, 1, &x, "scan axis=%lld fn=%s exclusive=%d", axis, kinds[i].fn, node_int(n, "exclusive") != 0);
+    const char *how = kinds[ROW_NAMED(kinds, n->op->name)].fn;
+    x = g_callf(g, 1, &x, "scan axis=%lld fn=%s exclusive=%d", axis, how, node_int(n, "exclusive") != 0);
     return reverse ? reversed(g, x, axis) : x;
 }
 
@@ -130,9 +128,7 @@ static const node *cumulate_lower(graph *g, const node *n) /* from the end: of t
 /* Moved along the axis by one, towards its end or its start; 0 comes in. */
 static const node *shifted(graph *g, const node *x, int axis, int by)
 {
-    int64_t pads[2 * MAX_RANK] = {0};
-    pads[axis] = by, pads[axis + x->type.rank] = -by;
-    return g_apply(g, "pad", x, ATTRS(attr_ints("pads", 2 * x->type.rank, pads)));
+    return g_padded(g, x, axis, by, -by);
 }
 
 /* h[i] = b[i] + a[i + 1] h[i + 1] */

@@ -170,13 +170,12 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
 {
     if (!g_given(g, "what dropout is asked for", asked) || !g_all(g, "dropout", n, t))
         return -1;
-    thinning s = {.g = g, .asked = asked, .scope = calloc((size_t)g->n + 1, sizeof *s.scope)};
-    const node **need = calloc((size_t)g->n + 1, sizeof *need);
+    thinning s = {.g = g, .asked = asked, .scope = heap_array((size_t)g->n + 1, sizeof *s.scope)};
+    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     int globs = 1;
     for (const char *at = asked->on; at && *at; at++)
         globs += *at == '\n';
-    s.hit = calloc((size_t)globs, sizeof *s.hit);
-    MUST(s.scope && need && s.hit);
+    s.hit = heap_array((size_t)globs, sizeof *s.hit);
     bool good = true;
     if (!(asked->rate < 1))
         good = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", asked->rate), false);

@@ -82,10 +82,8 @@ static bool make_normal(const onnx_call *c, onnx_value *out, err *e)
     } norms[] = {{"MAX", "a", "max", "b"}, {"L1", "abs(a)", "sum", "b"}, {"L2", "a*a", "sum", "sqrt(b)"}};
     const char *name = onnx_word(c, "norm", "MAX");
     const node *x = as_f32(c);
-    int i = 0;
-    while (i < COUNT(norms) && strcmp(norms[i].name, name))
-        i++;
-    if (i == COUNT(norms) || x->type.rank < 1)
+    const int i = ROW_NAMED(norms, name);
+    if (i < 0 || x->type.rank < 1)
         return err_set(e, TS_BAD_INPUT, "norm \"%.40s\" of rank %d; MAX, L1 or L2 of rows expected", name,
                        x->type.rank);
     const node *all = g_over(c->g, norms[i].fold, g_formula(c->g, 1, &x, norms[i].term), 1,
@@ -138,9 +136,9 @@ static bool make_vector(const onnx_call *c, onnx_value *out, err *e)
                            (long long)width[i]);
         const int64_t column[] = {x->type.dim[0], 1};
         x = g_cast(c->g, x->type.rank == 1 ? g_reshape(c->g, x, 2, column) : x, TS_F32);
-        const int64_t more = width[i] - width_of(x), pads[] = {0, 0, 0, more};
+        const int64_t more = width[i] - width_of(x);
         x = more < 0 ? g_part(c->g, x, 1, 0, width[i]) : x;
-        part[i] = more > 0 ? g_apply(c->g, "pad", x, ATTRS(attr_ints("pads", 4, pads))) : x;
+        part[i] = more > 0 ? g_padded(c->g, x, 1, 0, more) : x;
     }
     return onnx_give(c, &out[0].node, g_joined(c->g, n, part, 1), e);
 }

@@ -12,14 +12,6 @@
 
 enum { DEEPEST = 1 << 14 }; /* levels of a tree */
 
-static int attribute_at(const onnx_call *c, const char *name)
-{
-    int i = 0;
-    while (i < c->n_attr && strcmp(c->attr[i].name, name))
-        i++;
-    return i < c->n_attr ? i : -1;
-}
-
 static const double *reals_of_tensor(const onnx_call *c, const ts_array *t, int *n)
 {
     *n = (int)ts_array_count(t);
@@ -31,16 +23,16 @@ static const double *reals_of_tensor(const onnx_call *c, const ts_array *t, int 
 
 bool forest_reals(const onnx_call *c, const char *name, const double **out, int *n, err *e)
 {
-    int i = attribute_at(c, name);
-    i = i < 0 ? attribute_at(c, arena_format(&c->g->mem, "%s_as_tensor", name)) : i;
+    const attr *a = onnx_attr(c, name);
+    a = a ? a : onnx_attr(c, arena_format(&c->g->mem, "%s_as_tensor", name));
     *out = NULL, *n = 0;
-    if (i < 0)
+    if (!a)
         return true;
-    const attr *a = &c->attr[i];
+    const ts_array *t = c->tensor[a - c->attr];
     if (a->kind == 'F')
         return *out = a->reals, *n = a->n, true;
-    if (a->kind == 't' && ts_array_count(c->tensor[i]) <= INT_MAX)
-        return *out = reals_of_tensor(c, c->tensor[i], n), true;
+    if (a->kind == 't' && ts_array_count(t) <= INT_MAX)
+        return *out = reals_of_tensor(c, t, n), true;
     return (a->kind == 'I' && a->n == 0) || err_set(e, TS_BAD_INPUT, "attribute %s is no list of reals", a->name);
 }
 

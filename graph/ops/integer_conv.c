@@ -128,12 +128,7 @@ static bool adapt_qlinear_conv(const onnx_call *c, const node **out, err *e)
 /* ---- shape ---- */
 static bool integer_conv_shape(const node *n, type *out, err *e)
 {
-    bool small = true;
-    for (int i = 0; i < 2; i++)
-        small = small && dtype_class(n->in[i]->type.dtype) == D_WHOLE && dtype_bits(n->in[i]->type.dtype) <= 16;
-    if (!small)
-        return operands_refuse(2, n->in, e, "integers of at most 16 bits");
-    return conv_shape(n, out, e) && (out->dtype = TS_I32, true);
+    return both_small(n, e) && conv_shape(n, out, e) && (out->dtype = TS_I32, true);
 }
 
 /* ---- passes ---- */

@@ -222,10 +222,8 @@ static const expr *pad_body(defn *d)
             sub[i] = clamped(d->mem, sub[i], dim);
         else if (!strcmp(mode, "wrap"))
             sub[i] = x2(d->mem, "mod", sub[i], x_whole(d->mem, dim));
-        else {
-            const expr *here = x_inside(d->mem, sub[i], 0, dim);
-            inside = inside ? x2(d->mem, "and", inside, here) : here;
-        }
+        else
+            inside = x_both(d->mem, inside, x_inside(d->mem, sub[i], 0, dim));
     }
     d->value = defn_at(d, 0, sub);
     if (inside)

@@ -114,10 +114,8 @@ static const node *kernels(const onnx_call *c, const support *s, const node *x, 
         {"LINEAR", "a"}, {"POLY", "pow(a*%.9g+%.9g,%.9g)"}, {"SIGMOID", "tanh(a*%.9g+%.9g)"}, {"RBF", "exp(-a*%.9g)"}};
     graph *g = c->g;
     const double none[3] = {0}, *p = s->parameter.n ? s->parameter.v : none;
-    int i = 0;
-    while (i < COUNT(kinds) && strcmp(kinds[i].name, s->kernel))
-        i++;
-    if (i == COUNT(kinds))
+    const int i = ROW_NAMED(kinds, s->kernel);
+    if (i < 0)
         return err_set(e, TS_BAD_INPUT, "kernel_type is \"%.40s\", LINEAR, POLY, RBF or SIGMOID expected", s->kernel),
                NULL;
     const node *y = strcmp(s->kernel, "RBF") ? products(g, x, n, v)

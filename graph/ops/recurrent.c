@@ -386,9 +386,7 @@ static const node *lower(graph *g, const node *n)
         next_state *next;
     } cells[] = {{"rnn", 1, 5, rnn_next}, {"gru", 3, 5, gru_next}, {"lstm", 4, 7, lstm_next}};
     cell k;
-    int i = 0;
-    while (strcmp(cells[i].name, n->op->name))
-        i++;
+    const int i = ROW_NAMED(cells, n->op->name);
     return start(&k, g, n, cells[i].gates, cells[i].operands) ? run(&k, cells[i].next) : NULL;
 }
 

@@ -134,9 +134,7 @@ static const expr *fold_body(defn *d)
                                           {"min", "min", "and"}, {"any", "", "or"},      {"all", "", "and"}};
     uint32_t folds;
     int64_t count;
-    int i = 0;
-    while (strcmp(fold[i][0], d->node->op->name))
-        i++;
+    const int i = ROW_NAMED(fold, d->node->op->name);
     const expr *x = element(d, d->node->type.dtype, &folds, &count);
     return folds ? x_fold(d->mem, fold[i][d->node->type.dtype == TS_BOOL ? 2 : 1], folds, x) : x;
 }
@@ -195,9 +193,7 @@ static const node *chain_lower(graph *g, const node *n)
                   {"norm1", "abs", "sum", NULL, 2},
                   {"norm2", NULL, "sum_square", "sqrt", 2},
                   {"sum_square", "square", "sum", NULL, 2}};
-    int i = 0;
-    while (strcmp(chains[i].name, n->op->name))
-        i++;
+    const int i = ROW_NAMED(chains, n->op->name);
     const node *x = chains[i].before ? g_call1(g, chains[i].before, n->in[0]) : n->in[0];
     x = g_apply(g, chains[i].fold, x, chains[i].n_attr, n->attr);
     return chains[i].behind ? g_call1(g, chains[i].behind, x) : x;

@@ -79,7 +79,7 @@ static const expr *element(arena *mem, const grid *q, const expr *place, int64_t
     if (q->pad == ZEROS) {
         const expr *here = x2(mem, "and", x2(mem, "le", x_real(mem, 0), place),
                               x2(mem, "le", place, x_real(mem, (double)(dim - 1))));
-        *inside = *inside ? x2(mem, "and", *inside, here) : here;
+        *inside = x_both(mem, *inside, here);
         return x_cast(mem, TS_I64, place);
     }
     if (q->pad == REFLECTION)

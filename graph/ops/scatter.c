@@ -11,20 +11,12 @@ static const struct {
 } kinds[] = {
     {"set", NULL, NULL}, {"add", "add", "or"}, {"mul", "mul", "and"}, {"max", "max", "or"}, {"min", "min", "and"}};
 
-static int kind_of(const char *name)
-{
-    for (int i = 0; i < COUNT(kinds); i++)
-        if (!strcmp(kinds[i].name, name))
-            return i;
-    return -1;
-}
-
 static bool scatter_start(const node *n, type *out, err *e) /* what all of them check */
 {
     const type *y = &n->in[0]->type, *places = &n->in[1]->type, *x = &n->in[2]->type;
     const char *how = node_attr(n, "reduce")->s;
     *out = *y;
-    if (kind_of(how) < 0)
+    if (ROW_NAMED(kinds, how) < 0)
         return err_set(e, TS_BAD_INPUT, "reduce: \"%s\" is none of set, add, mul, max, min", how);
     if (dtype_class(places->dtype) != D_WHOLE)
         return err_set(e, TS_BAD_INPUT, "places are of dtype %s, integers expected", ts_dtype_name(places->dtype));
@@ -54,7 +46,7 @@ static void update_axes(defn *d, const expr **axis, uint32_t *set)
 
 static void give(defn *d, uint32_t set, const expr *const *axis, const expr *const *at)
 {
-    const int k = kind_of(node_attr(d->node, "reduce")->s);
+    const int k = ROW_NAMED(kinds, node_attr(d->node, "reduce")->s);
     const dtype t = d->node->type.dtype;
     const int rank = d->node->type.rank;
     const expr *part[MAX_RANK + 2] = {defn_in(d, 0), defn_at(d, 2, axis)};
@@ -182,10 +174,7 @@ static const node *read_back(graph *g, const node *call, const node *a)
 {
     static const char *const of[][2] = {
         {"scatter", "gather"}, {"scatter_nd", "gather_nd"}, {"put_along_axis", "take_along_axis"}};
-    int i = 0;
-    while (strcmp(of[i][0], call->op->name))
-        i++;
-    return g_apply_n(g, of[i][1], NODES(a, call->in[1]), has_axis(call), call->attr);
+    return g_apply_n(g, of[ROW_NAMED(of, call->op->name)][1], NODES(a, call->in[1]), has_axis(call), call->attr);
 }
 
 /* Which update stayed at its place, truth values of the updates' shape: number the updates, set the numbers, read them

@@ -10,14 +10,6 @@ static const char *const rules[] = {"half_pixel",           "align_corners",    
                                     "tf_half_pixel_for_nn", "pytorch_half_pixel", "half_pixel_symmetric",
                                     "tf_crop_and_resize"};
 
-static int rule_of(const char *name) /* as many as there are: none */
-{
-    int i = 0;
-    while (i < COUNT(rules) && strcmp(rules[i], name))
-        i++;
-    return i;
-}
-
 /* Of place i of the result, which counts as `length` long, the coordinate in the operand. One that is a whole number,
  * or half of one, is so to the bit: all that is rounded is the last quotient. */
 static double coordinate(rule how, const line *l, double i, double length)
@@ -37,7 +29,7 @@ static double coordinate(rule how, const line *l, double i, double length)
 bool taps_check(const char *coordinates, err *e)
 {
     text known = {0};
-    if (rule_of(coordinates) < COUNT(rules))
+    if (ROW_NAMED(rules, coordinates) >= 0)
         return true;
     for (int i = 0; i < COUNT(rules); i++)
         text_add(&known, "%s%s", i ? ", " : "", rules[i]);
@@ -100,7 +92,7 @@ bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e)
     const double reach = !strcmp(w->mode, "linear") ? 1 : 2;
     const double pace = w->antialias && l->scale < 1 ? l->scale : 1;
     const double wide = ceil(reach / pace);
-    const int how = rule_of(w->coordinates);
+    const int how = ROW_NAMED(rules, w->coordinates);
     int64_t count;
     MUST(how < COUNT(rules));
     /* The resized length is that of the result, as the specification says; but linear and cubic take in * scale, even

@@ -6,7 +6,6 @@
 #include "graph/ir/trip.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- helpers ---- */
 typedef struct turning {
@@ -66,18 +65,11 @@ static const node *turned(graph *g, const node *n) /* [a, b, ...] as [b, a, ...]
     return n ? g_transpose(g, n, n->type.rank, axes) : NULL;
 }
 
-static const node *repeated(const turning *t, const node *n)
-{
-    int64_t shape[MAX_RANK + 1] = {t->size};
-    memcpy(shape + 1, n->type.dim, (size_t)n->type.rank * sizeof *shape);
-    return g_broadcast(t->g, n, n->type.rank + 1, shape);
-}
-
 static const node *operand(const turning *t, int i) /* of the new scan */
 {
     const node *own = t->in[i] ? t->in[i] : t->n->in[i];
     if (i < t->f.n_state)
-        return t->wide[i] && !t->in[i] ? repeated(t, own) : own;
+        return t->wide[i] && !t->in[i] ? g_repeated(t->g, own, t->size) : own;
     return i < t->f.n_state + t->f.n_slice && t->in[i] ? turned(t->g, own) : own;
 }
 
@@ -93,7 +85,7 @@ static bool begin(turning *t)
                                                       : x;
     }
     t->now[n->n_in] = ts_scan_trip(t->by);
-    const node *none = t->apart ? repeated(t, g_scalar(t->g, TS_BOOL, 0)) : NULL; /* [size] */
+    const node *none = t->apart ? g_repeated(t->g, g_scalar(t->g, TS_BOOL, 0), t->size) : NULL; /* [size] */
     t->done = none ? ts_scan_state(t->by, none) : NULL;
     return !err_is(&t->g->err);
 }
@@ -141,7 +133,7 @@ static const node *chosen(const turning *t, const node *ended, const node *value
 
 static const node *wide_root(const turning *t, int i)
 {
-    return t->depends[t->n->trip->root[i]->id] ? t->root[i] : repeated(t, t->root[i]);
+    return t->depends[t->n->trip->root[i]->id] ? t->root[i] : g_repeated(t->g, t->root[i], t->size);
 }
 
 /* Whether row i has the axis: it depends on the batch, or on which values have ended. */
@@ -188,10 +180,10 @@ static bool finish(const turning *t, const node **out)
     if (!ts_scan_end(t->by, all))
         return false;
     for (int i = 0; i < f->n_state; i++)
-        out[i] = t->wide[i] ? all[i] : repeated(t, all[i]);
+        out[i] = t->wide[i] ? all[i] : g_repeated(t->g, all[i], t->size);
     for (int i = 0; i < f->n_row; i++) {
         const node *row = all[f->n_state + t->apart + i];
-        out[f->n_state + i] = is_wide_row(t, i) ? turned(t->g, row) : repeated(t, row);
+        out[f->n_state + i] = is_wide_row(t, i) ? turned(t->g, row) : g_repeated(t->g, row, t->size);
     }
     return !err_is(&t->g->err);
 }

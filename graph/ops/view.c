@@ -19,6 +19,23 @@ const node *g_swapped(graph *g, const node *a)
     return g_transpose(g, a, rank, axes);
 }
 
+const node *g_padded(graph *g, const node *a, int axis, int64_t before, int64_t behind)
+{
+    int64_t pads[2 * MAX_RANK] = {0};
+    const int rank = a ? a->type.rank : 0;
+    pads[axis] = before, pads[axis + rank] = behind;
+    return a ? g_apply(g, "pad", a, ATTRS(attr_ints("pads", 2 * rank, pads))) : NULL;
+}
+
+const node *g_repeated(graph *g, const node *a, int64_t n)
+{
+    int64_t shape[MAX_RANK + 1] = {n};
+    const int rank = a ? a->type.rank : 0;
+    for (int i = 0; i < rank; i++)
+        shape[1 + i] = a->type.dim[i];
+    return g_broadcast(g, a, rank + 1, shape);
+}
+
 const node *g_along(graph *g, const node *v, int rank, int axis)
 {
     int64_t shape[MAX_RANK];

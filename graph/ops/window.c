@@ -93,9 +93,7 @@ const expr *window_inside(arena *mem, const window *w, const expr *const *place)
         const int64_t last = (w->out[s] - 1) * w->stride[s] - w->before[s] + (w->kernel[s] - 1) * w->dilation[s];
         const expr *low = w->before[s] ? x2(mem, "le", x_whole(mem, 0), place[s]) : NULL;
         const expr *high = last >= w->in[s] ? x2(mem, "lt", place[s], x_whole(mem, w->in[s])) : NULL;
-        const expr *here = low && high ? x2(mem, "and", low, high) : low ? low : high;
-        if (here)
-            all = all ? x2(mem, "and", all, here) : here;
+        all = x_both(mem, all, x_both(mem, low, high));
     }
     return all;
 }

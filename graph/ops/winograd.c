@@ -43,11 +43,6 @@ static int64_t tiles_along(const node *n, int s) /* spatial axis s; below 1: the
     return (places + tiling->m - 1) / tiling->m;
 }
 
-static const expr *both(arena *mem, const expr *a, const expr *b) /* a may be NULL */
-{
-    return a ? x2(mem, "and", a, b) : b;
-}
-
 /* ---- shape ---- */
 static bool tiles_shape(const node *n, type *out, err *e)
 {
@@ -103,9 +98,9 @@ static const expr *tiles_body(defn *d)
                 const int64_t low = at[s] - before[s], high = low + (d->extent[3 + s] - 1) * w->m;
                 sub[2 + s] = x_offset(mem, x_axis(mem, 3 + s), w->m, low);
                 if (low < 0)
-                    inside = both(mem, inside, x2(mem, "le", x_whole(mem, 0), sub[2 + s]));
+                    inside = x_both(mem, inside, x2(mem, "le", x_whole(mem, 0), sub[2 + s]));
                 if (high >= in[s])
-                    inside = both(mem, inside, x2(mem, "lt", sub[2 + s], x_whole(mem, in[s])));
+                    inside = x_both(mem, inside, x2(mem, "lt", sub[2 + s], x_whole(mem, in[s])));
             }
             pixel[q] = defn_at(d, 0, sub);
             if (inside)

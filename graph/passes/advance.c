@@ -425,12 +425,11 @@ bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, t
         return ts_graph_ok(g, e);
     const int n = g->n;
     advancing a = {.g = g, .n = n, .in = in.t, .in_axis = in.axis, .out = steps, .e = e};
-    const node **need = calloc((size_t)n + 1, sizeof *need);
+    const node **need = heap_array((size_t)n + 1, sizeof *need);
     type row = in.t->type;
-    a.depends = calloc((size_t)n + 1, sizeof *a.depends), a.walks = calloc((size_t)n + 1, sizeof *a.walks);
-    a.row = calloc((size_t)n + 1, sizeof *a.row), a.whole = calloc((size_t)n + 1, sizeof *a.whole);
-    a.trip = calloc((size_t)n + 1, sizeof *a.trip);
-    MUST(need && a.depends && a.walks && a.row && a.whole && a.trip);
+    a.depends = heap_array((size_t)n + 1, sizeof *a.depends), a.walks = heap_array((size_t)n + 1, sizeof *a.walks);
+    a.row = heap_array((size_t)n + 1, sizeof *a.row), a.whole = heap_array((size_t)n + 1, sizeof *a.whole);
+    a.trip = heap_array((size_t)n + 1, sizeof *a.trip);
     row.dim[in.axis] = 1;
     *steps = (ts_steps){.place = a.place = g_input(g, "advance.place", &(type){.dtype = TS_I64}, NULL),
                         .row = g_input(g, "advance.row", &row, NULL),

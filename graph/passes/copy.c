@@ -3,7 +3,6 @@
 #include "graph/ir/trip.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct copying {
     graph *to;
@@ -17,7 +16,6 @@ static bool copy_all(copying *c, int n, const node *const *root);
 static const node *call(copying *c, const node *n, const node *const *in)
 {
     graph *g = c->to;
-    int n_attr = 0;
     if (!n->trip)
         return g_again(g, n, n->n_in, in);
     if (!copy_all(c, n->trip->n_root, n->trip->root))
@@ -25,9 +23,7 @@ static const node *call(copying *c, const node *n, const node *const *in)
     const node **root = arena_array(&g->mem, (size_t)n->trip->n_root + 1, sizeof *root);
     for (int i = 0; i < n->trip->n_root; i++)
         root[i] = c->now[n->trip->root[i]->id];
-    while (n->op->attr[n_attr].name)
-        n_attr++;
-    return g_make_scan(g, n->op, n->n_in, in, n->attr, n_attr, &(scan_trip){n->trip->n_root, root});
+    return g_make_scan(g, n->op, n->n_in, in, n->attr, op_n_attr(n->op), &(scan_trip){n->trip->n_root, root});
 }
 
 static const node *copied(copying *c, const node *n)
@@ -61,31 +57,15 @@ static bool copy_all(copying *c, int n, const node *const *root)
     return ok;
 }
 
-static void copy_group(copying *c, const group *q)
-{
-    const node *result = c->now[q->result->id];
-    if (!result || result->leaf)
-        return;
-    const node **in = arena_array(&c->to->mem, (size_t)q->n_in + 1, sizeof *in);
-    int first = result->id, last = result->id;
-    for (int i = 0; i < q->n_in; i++)
-        if (!(in[i] = c->now[q->in[i]->id]))
-            return;
-    for (int id = q->first; id <= q->last && id < c->n; id++) {
-        const node *n = c->now[id];
-        if (!n)
-            continue;
-        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
-    }
-    g_group(c->to, &(group){q->op, result, q->n_in, in, q->attr, first, last});
-}
-
 bool g_copy(graph *to, const graph *from, int n, const node *const *root, const node **now)
 {
     copying c = {.to = to, .n = from->n, .now = now};
     if (!copy_all(&c, n, root))
         return false;
-    for (int i = 0; i < from->n_group; i++)
-        copy_group(&c, &from->group[i]);
+    for (int i = 0; i < from->n_group; i++) {
+        const node *result = now[from->group[i].result->id];
+        if (result && !result->leaf)
+            g_group_again(to, from, &from->group[i], from->n, now);
+    }
     return true;
 }

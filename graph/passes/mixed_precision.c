@@ -127,7 +127,7 @@ static const node *half_of(mixing *w, const node *old);
 static const node *remade(mixing *w, const node *old, bool halves)
 {
     const fact *f = &w->fact[old->id];
-    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? calloc((size_t)old->n_in, sizeof *operand) : in;
+    const node *in[MAX_ARG], **operand = old->n_in > MAX_ARG ? heap_array((size_t)old->n_in, sizeof *operand) : in;
     MUST(operand);
     bool same = true;
     for (int i = 0; i < old->n_in; i++) {
@@ -185,34 +185,13 @@ static bool remake(mixing *w, const node *old)
     return f->raw && !err_is(&w->g->err);
 }
 
-static void carry_group(mixing *w, const group *q)
-{
-    graph *g = w->g;
-    const node *result = q->result->id < w->n ? w->fact[q->result->id].raw : NULL;
-    if (!result || result == q->result)
-        return;
-    const node **in = arena_array(&g->mem, (size_t)q->n_in + 1, sizeof *in);
-    int first = result->id, last = result->id;
-    for (int i = 0; i < q->n_in; i++)
-        if (q->in[i]->id >= w->n || !(in[i] = w->fact[q->in[i]->id].raw)) /* from which all is made that reads it */
-            return;
-    for (int id = q->first; id <= q->last && id < w->n; id++) {
-        const node *n = w->fact[id].raw;
-        if (!n || n == g->node[id])
-            continue;
-        first = n->id < first ? n->id : first, last = n->id > last ? n->id : last;
-    }
-    g_group(g, &(group){q->op, result, q->n_in, in, q->attr, first, last});
-}
-
 bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_tensor *out)
 {
     if (!g)
         return false;
     const int n_group = g->n_group;
-    mixing w = {.g = g, .to = to, .n = g->n, .fact = calloc((size_t)g->n + 1, sizeof *w.fact)};
-    const node **need = calloc((size_t)g->n + 1, sizeof *need);
-    MUST(w.fact && need);
+    mixing w = {.g = g, .to = to, .n = g->n, .fact = heap_array((size_t)g->n + 1, sizeof *w.fact)};
+    const node **need = heap_array((size_t)g->n + 1, sizeof *need), **raw = heap_array((size_t)g->n + 1, sizeof *raw);
     if (to != TS_F16 && to != TS_BF16)
         g_fail(g, TS_BAD_INPUT, "products are narrowed to f16 or bf16, not %s", ts_dtype_name(to));
     const bool own = g_all(g, "mixed precision", n, t);
@@ -222,10 +201,12 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
         find_parts(&w);
     for (int i = 0; good && i < count; i++)
         good = remake(&w, need[i]);
+    for (int i = 0; i < w.n; i++)
+        raw[i] = w.fact[i].raw;
     for (int i = 0; good && i < n_group; i++)
-        carry_group(&w, &g->group[i]);
+        g_group_again(g, g, &g->group[i], w.n, raw);
     for (int i = 0; good && i < n; i++)
         good = (out[i] = wide_of(&w, t[i])) != NULL;
-    free(w.fact), free(need);
+    free(w.fact), free(need), free(raw);
     return good;
 }

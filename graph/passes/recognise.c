@@ -80,9 +80,8 @@ bool node_is_known(const node *n)
 /* ---- all of them ---- */
 void g_recognise(graph *g)
 {
-    groups all = {.head = calloc((size_t)g->n + 1, sizeof *all.head)};
+    groups all = {.head = heap_array((size_t)g->n + 1, sizeof *all.head)};
     seeker s = {g, &all};
-    MUST(all.head);
     for (int i = 0; i < g->n_group; i++)
         list(&s, i);
     for (int i = 0; i < g->n; i++) /* operands first: one group may be part of another */

@@ -27,8 +27,7 @@ static bool read_tensor(source *s, const Onnx__Tensor *t, ts_value *out, err *e)
 
 static bool make_items(ts_value *out, ts_kind kind, size_t n)
 {
-    *out = (ts_value){.kind = kind, .n = (int)n, .item = calloc(n + 1, sizeof *out->item)};
-    MUST(out->item);
+    *out = (ts_value){.kind = kind, .n = (int)n, .item = heap_array(n + 1, sizeof *out->item)};
     return true;
 }
 

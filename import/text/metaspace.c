@@ -2,8 +2,6 @@
 #include "import/text/tokenizer.h"
 #include "import/text/unicode.h"
 
-#include <string.h>
-
 enum { LOWER_BLOCK = 0x2581 }; /* the usual character */
 
 /* Older files say add_prefix_space instead of prepend_scheme. */
@@ -14,10 +12,8 @@ bool metaspace_read(tokenizer *t, text_step *s, const json *v, err *e)
     s->mark = LOWER_BLOCK;
     if (!json_text_of(v, "prepend_scheme", &scheme, e) || !json_character_of(v, "replacement", &s->mark, e))
         return false;
-    int i = 0;
-    while (i < COUNT(schemes) && strcmp(schemes[i], scheme) != 0)
-        i++;
-    if (i == COUNT(schemes))
+    const int i = ROW_NAMED(schemes, scheme);
+    if (i < 0)
         return json_expect(json_get(v, "prepend_scheme"), "\"always\", \"first\" or \"never\"", e);
     s->options = (uint32_t)i | (json_truth(v, "split", true) ? SPLIT : 0); /* PREPEND_ALWAYS is 1, PREPEND_FIRST 2 */
     return step_grows(t, v, 4, e);

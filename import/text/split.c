@@ -2,8 +2,6 @@
 #include "import/text/tokenizer.h"
 #include "import/text/unicode.h"
 
-#include <string.h>
-
 /* ---- at characters ---- */
 typedef bool predicate(uint32_t c);
 
@@ -109,9 +107,9 @@ static bool behavior_read(text_step *s, const json *v, behavior otherwise, err *
     const char *name = names[otherwise];
     if (!json_text_of(v, "behavior", &name, e))
         return false;
-    for (int i = 0; i < COUNT(names); i++)
-        if (!strcmp(names[i], name))
-            return s->options = (uint32_t)i, true;
+    const int i = ROW_NAMED(names, name);
+    if (i >= 0)
+        return s->options = (uint32_t)i, true;
     return json_expect(json_get(v, "behavior"), "Isolated, Removed, Contiguous, MergedWithPrevious or MergedWithNext",
                        e);
 }

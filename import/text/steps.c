@@ -146,10 +146,8 @@ bool steps_read(tokenizer *t, steps *to, const steps_kind *kind, const json *v, 
 
 const text_step *steps_find(const steps *all, const char *name)
 {
-    for (int i = 0; i < all->n; i++)
-        if (!strcmp(all->at[i].name, name))
-            return &all->at[i];
-    return NULL;
+    const int i = row_named(all->at, all->n, sizeof *all->at, name);
+    return i < 0 ? NULL : &all->at[i];
 }
 
 void steps_free(steps *all)
