@@ -9,7 +9,6 @@
 
 typedef struct counter {
     const tile_made *const *tile;
-    int side; /* of the blocks that one call turns */
     bool in_tile;
     op_counts all;
 } counter;
@@ -111,7 +110,7 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
         c->all.scalar_loads += reads(up, x, times);
     if (x->kind == C_TILE) {
         c->all.tiles += times;
-        counter in = {.tile = c->tile, .side = c->side, .in_tile = true};
+        counter in = {.tile = c->tile, .in_tile = true};
         statements(&in, c->tile[x->load]->body, up, times);
         op_counts_add(&c->all, &in.all, 1);
         return;
@@ -126,7 +125,7 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
 
 static void either(counter *c, const stmt *s, const around *up, double times)
 {
-    counter a = {.tile = c->tile, .side = c->side, .in_tile = c->in_tile}, b = a;
+    counter a = {.tile = c->tile, .in_tile = c->in_tile}, b = a;
     double trips = 1;
     for (const around *l = up; l; l = l->up)
         trips *= cexpr_over(s->value, l->loop->name) ? fmax(trips_of(l->loop), 1) : 1;
@@ -156,15 +155,13 @@ static void statements(counter *c, const stmt *in, const around *up, double time
         c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
         *(c->in_tile ? &c->all.trips : &c->all.around) += loops && s->how != WRITTEN_OUT ? times * trips : 0;
         c->all.others += gathers ? times * trips : 0;
-        if (s->kind == S_CALL && s->value->kind == C_WORD)
-            op_counts_add(&c->all, &(op_counts){.loads = c->side, .stores = c->side, .others = 3 * c->side}, times);
         statements(c, s, loops ? &(around){gathers ? NULL : up, s} : up, times * trips);
     }
 }
 
 void kernel_count(const emitter *m, op_counts *out)
 {
-    counter c = {.tile = (const tile_made *const *)m->tiles.made, .side = m->d->turn.side};
+    counter c = {.tile = (const tile_made *const *)m->tiles.made};
     statements(&c, m->out.code.at, NULL, 1);
     *out = c.all;
 }
