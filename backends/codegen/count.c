@@ -1,7 +1,7 @@
 /* count.c - how often a kernel does what, counted in the statements that are printed: once for each trip of the loops
  * around it. Where a run or data decide, it is the most: all trips that there can be, and of two branches the one with
- * more; but where loops decide, the first is what they mostly do, and the other what is done at a border, in one trip of
- * all. A call of a tile counts as what is in the tile. */
+ * more; but where loops decide, the first is what they mostly do, and the other what is done at a border, in one trip
+ * of all. A call of a tile counts as what is in the tile. */
 #include "backends/codegen/emit.h"
 
 #include <math.h>

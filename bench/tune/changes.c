@@ -1,7 +1,7 @@
-/* changes.c - what else than loops a rule can say of a kernel: the order in which its values lie, whether it comes apart
- * into its operations, whether it is done by an algebraic alternative or in blocks. Each is planned; what changes no
- * kernel is none, and the others go by what the plans are predicted to take. And what kernels two plans have apart from
- * one another: those stand for the same nodes of the model, since all others do the same. */
+/* changes.c - what else than loops a rule can say of a kernel: the order in which its values lie, whether it comes
+ * apart into its operations, whether it is done by an algebraic alternative or in blocks. Each is planned; what
+ * changes no kernel is none, and the others go by what the plans are predicted to take. And what kernels two plans
+ * have apart from one another: those stand for the same nodes of the model, since all others do the same. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
 #include "graph/base/clock.h"

@@ -64,8 +64,8 @@ void changes_sum(const tuner *t, const cJSON *plan, double *const seconds[2], do
 bool log_open(tuner *t, ts_error *e);
 bool log_add(tuner *t, int n, const attempt *of, ts_error *e); /* in one piece; also to t->log */
 const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change);
-/* Time with the change over time without, of loops this being what its trial saw or, where that was more, what is usual for the
- * kernel: a trial in which the base was disturbed shows nothing. 2: not tried, or not right. */
+/* Time with the change over time without, of loops this being what its trial saw or, where that was more, what is
+ * usual for the kernel: a trial in which the base was disturbed shows nothing. 2: not tried, or not right. */
 double log_ratio(const tuner *t, const cJSON *one);
 double log_saved(const tuner *t, const cJSON *one); /* seconds, by that; below 0: none */
 

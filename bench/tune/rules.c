@@ -1,5 +1,5 @@
-/* rules.c - what a search found, as few rules: each has a change that was quicker for several families of one operation,
- * over ranges of extents in which nothing is that was slower, or not tried, with them. */
+/* rules.c - what a search found, as few rules: each has a change that was quicker for several families of one
+ * operation, over ranges of extents in which nothing is that was slower, or not tried, with them. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
 

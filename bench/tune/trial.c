@@ -1,6 +1,6 @@
-/* trial.c - one plan in which rules say something else of some kernels: made, checked, compared, timed kernel by kernel in turns
- * with the base, so that what disturbs the machine disturbs both, and each kernel finds the caches as the model leaves
- * them. */
+/* trial.c - one plan in which rules say something else of some kernels: made, checked, compared, timed kernel by
+ * kernel in turns with the base, so that what disturbs the machine disturbs both, and each kernel finds the caches as
+ * the model leaves them. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
 #include "graph/base/clock.h"

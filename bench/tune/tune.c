@@ -304,11 +304,13 @@ static void tell(const tuner *t, cJSON *report)
             continue;
         const cJSON *best = best_of(t, f, &saved);
         char *said = changes_text(best);
+        const double after = js_get(best, "loops") ? f->seconds * log_ratio(t, log_find(t, f->key, best))
+                                                   : f->seconds - saved;
         js_row(list,
                "kernel:%s,label:%s,kernels:%d,loops:%s,base_ns:%g,predicted_ns:%g,best:%s,best_ns:%g,tried:%d,"
                "correct:%d,rank:%g",
                f->key, js_get_text(f->first, "label"), f->n, js_get_text(f->first, "loops"), f->seconds * 1e9,
-               js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, (f->seconds - saved) * 1e9, tried, right,
+               js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, after * 1e9, tried, right,
                rank_of(t, f));
         free(said);
     }

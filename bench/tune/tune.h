@@ -1,8 +1,8 @@
 /* tune.h - looking for better rules: loops that the cost model ranks first are timed in the model itself, kernel by
  * kernel, in turns with those that there are; a trial is a plan in which every kernel that is tuned has others. What
  * changes the kernels themselves, layouts, fusions, alternatives, is tried one by one, and timed by all kernels that
- * only one of both plans has. Results are compared first. Each trial's outcome is a line of a log before the next one begins, so a
- * second run goes on where the first one ended, and a killed one loses the trial under way.
+ * only one of both plans has. Results are compared first. Each trial's outcome is a line of a log before the next one
+ * begins, so a second run goes on where the first one ended, and a killed one loses the trial under way.
  * Ownership: models, options and values are borrowed; what is handed out is freed with free().
  *
  * The room:  tune: kernels, rounds -> trial: one plan, timed -> log
@@ -21,7 +21,8 @@ typedef struct tune_options {
     double budget; /* seconds for trials */
     int most;      /* loops to try for a kernel */
     uint64_t seed; /* 0: those that are predicted to be quickest; else drawn at random */
-    /* Seconds of each of the n[2] kernels of both plans, which are built and hold their inputs. NULL: both run in turns. */
+    /* Seconds of each of the n[2] kernels of both plans, which are built and hold their inputs. NULL: both run in
+     * turns. */
     bool (*time)(void *user, ts_plan *base, ts_plan *trial, const int n[2], double *seconds[2], ts_error *e);
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;

@@ -1,8 +1,8 @@
 /* predict.c - the time of a kernel from its loops, by the execution-cache-memory model of Treibig and Hager: cycles of
  * computing, which wait for the sums of the step before, and of what is loaded, from the first two caches one after
- * the other, and from behind them, which is fetched meanwhile. The longest hides most of the others; how much of them is
- * seen is a rate of the machine. What is computed, loaded and stored is counted in the statements that are compiled; every other figure
- * is counted from the nest or is a rate; none is fitted. */
+ * the other, and from behind them, which is fetched meanwhile. The longest hides most of the others; how much of them
+ * is seen is a rate of the machine. What is computed, loaded and stored is counted in the statements that are
+ * compiled; every other figure is counted from the nest or is a rate; none is fitted. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/fit.h"
 #include "schedule/nest/nest.h"
@@ -43,8 +43,9 @@ static double brought_again(const plan *p, const kernel *k)
 }
 
 /* Cycles of all workers together: of operations on vectors, as many of which begin in one as there are multiply-adds,
- * and as many of other kinds beside them; what stands around tiles, copies among it, is done before or after. And of loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with
- * what clears or loads them, and ends when the last multiply-add is done. */
+ * and as many of other kinds beside them; what stands around tiles, copies among it, is done before or after. And of
+ * loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with what
+ * clears or loads them, and ends when the last multiply-add is done. */
 static void add_operations(const plan *p, const kernel *k, const op_counts *n, double part[N_PART])
 {
     const costs *c = &p->on->cost;

@@ -3,8 +3,7 @@
  * of a point at a time, from the best points so far on. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
-#include "schedule/passes/passes.h"
-#include "schedule/schema/schema.h"
+#include "schedule/passes/layouts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

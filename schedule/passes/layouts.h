@@ -15,4 +15,7 @@ const char *layouts_said(const rule *r, const kernel *k, const stage *s, int loa
 bool layouts_read(const kernel *k, const stage *s, int load, const char *said, layout *y, err *e);
 /* Notes those of a rule that cannot be followed. */
 void layouts_note(plan *p, kernel *k, const rule *r, int own);
+/* loops.c: layouts of what a stage reads of weights, as its loops walk them or rules say: that which decides the
+ * kernel, then those that decide its stages. */
+bool loops_lay_out(plan *p, kernel *k, int which, const rule *const *used, err *e);
 #endif

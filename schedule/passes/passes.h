@@ -22,10 +22,6 @@ bool pass_memory(plan *p, err *e);
 bool pass_launches(plan *p, err *e); /* nothing where the target launches each kernel by itself, or over devices */
 
 /* ---- between passes ---- */
-/* Layouts of what a stage reads of weights, as its loops walk them or rules say: which decides the kernel, then those
- * that decide its stages. */
-struct rule;
-bool loops_lay_out(plan *p, kernel *k, int which, const struct rule *const *used, err *e);
 /* What stands for a node at a small extent of the range, in the graph there: what the least that a choice gains is
  * weighed by. n where it is in no range; NULL: nothing stands for it. */
 const node *extents_small_node(const plan *p, const node *n);

@@ -104,7 +104,7 @@ static void by_far(void)
         const char *quick, *slow;
         double least;                                                               /* as slow as that */
     } pairs[] = {{"n/16@core m/6 k/4 k@unroll m@unroll n@vector", "m@core n k", 4}, /* textbook loops */
-                 {"m@core n/64 k n@vector", "m@core n/8 k n@vector", 2},            /* sums that wait: 3 to 5 */
+                 {"n/8@core m/8 k m@unroll n@vector", "n/8@core m k n@vector", 2},  /* sums that wait: 3 to 5 */
                  {"m@core n/64 k n@vector", "m@core n/64+b k n@vector", 3},         /* copies each row: 10 */
                  {"n/16@core m/6 k m@unroll n@vector", "m@core k/256 n/128 n/32+b k n@vector", 8}, /* the same: 40 */
                  {"n/16@core m/6 k m@unroll n@vector", "n/16 m/6 k m@unroll n@vector", 1.7}}; /* one worker of two */
