@@ -11,25 +11,25 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                  760  the public header: to be read in one sitting
-graph                  33377  the table of operations is half of it
-import                 11978  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+include                  769  the public header: to be read in one sitting
+graph                  33395  the table of operations is half of it
+import                 12069  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                4399  the chain rule, forward mode, batches, optimizers
 schedule                 226  the table of passes
-schedule/plan           2218  kernels, stages, values, targets
-schedule/nest           2424  the notation of loops
-schedule/schema         1434  rules, and loops by them
+schedule/plan           2229  kernels, stages, values, targets
+schedule/nest           2430  the notation of loops
+schedule/schema         1443  rules, and loops by them
 schedule/fuse           2277  nodes become kernels
-schedule/passes         5344  a file for each other step
+schedule/passes         5695  a file for each other step
 schedule/place           823  plans over several devices
-schedule/explain        1750  what people read of a plan
-backends                4399  driver, runner, weights: what back ends share
-backends/codegen       12526  nests to text, for every C-like language
-backends/cpu            2758  processors as a target, and what is measured of them
+schedule/explain        1769  what people read of a plan
+backends                4401  driver, runner, weights: what back ends share
+backends/codegen       12877  nests to text, for every C-like language
+backends/cpu            2809  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
 backends/probe           761  loops that keep a core busy, for benchmarks and back ends
-backends/c              3787  compiler, loader, team of threads
-backends/emit           1069  programs of their own
+backends/c              3813  compiler, loader, team of threads
+backends/emit           1442  programs of their own
 backends/device         1416  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp          273  evaluates definitions
 backends/null             15  plans, and emits nothing
@@ -41,9 +41,9 @@ bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  10892  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13759  a file for each verb
-tests                  52689  about half of what they test
-bench/tune               923  a search for loops, its log and rules
+cli                    13863  a file for each verb
+tests                  52979  about half of what they test
+bench/tune              1199  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

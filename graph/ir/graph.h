@@ -144,8 +144,8 @@ void g_back(graph *g, int first);
 void g_is_back(const graph *g, bool *out); /* by id: it does, or depends on one that does */
 /* Records a recipe's expansion. */
 void g_group(graph *g, const group *q);
-/* A group of graph `from` among the first n nodes there, whose nodes were made again as now[id] (NULL: was not), if they
- * came out as the same number of nodes. */
+/* A group of graph `from` among the first n nodes there, whose nodes were made again as now[id] (NULL: was not), if
+ * they came out as the same number of nodes. */
 void g_group_again(graph *g, const graph *from, const group *q, int n, const node *const *now);
 /* out[i]: root[i] with every from[k] replaced by to[k], of the same type; what does not depend on any is shared. False,
  * with the reason in g, when that cannot be. */

@@ -235,8 +235,8 @@ static const node *chances(graph *g, const machines *m, const node *s, const num
     return r ? g_reshape(g, r, 3, (int64_t[]){rows, n, n}) : NULL;
 }
 
-/* One sweep over the classes: p moves towards the least p Q p, one class after the other. p, qp = Q p [row, class], pqp,
- * may [row, 1]: 0 where a row has ended; q [class, row, class], one [class, 1, class] of the identity */
+/* One sweep over the classes: p moves towards the least p Q p, one class after the other. p, qp = Q p [row, class],
+ * pqp, may [row, 1]: 0 where a row has ended; q [class, row, class], one [class, 1, class] of the identity */
 static const node *swept(graph *g, const node *const in[5], const node *may)
 {
     ts_scan *by = ts_scan_begin(g, in[3]->type.dim[0]);
