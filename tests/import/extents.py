@@ -8,7 +8,7 @@ import numpy as np
 
 tessera, models, folder = sys.argv[1:4]
 DTYPES = {"f32": np.float32, "i64": np.int64, "bool": np.bool_}
-# model, dimension, bound (with steps), extents that are tried, the others
+# model, dimensions, their bounds (with steps), extents that are tried, the others
 WANTED = [
     ("bert_op11", "seq", 12, (7, 1), "batch=1"),
     ("bert_op11", "batch", 4, (3, 1), "seq=7"),
@@ -34,6 +34,14 @@ WANTED = [
     ("sdunet_op14", "b", 4, (3,), "s=5 h=8 w=8"),
     ("sdunet_op17", "s", 12, (7,), "b=2 h=8 w=8"),
     ("sdunet_op17", "h", "24/8", (16,), "b=1 s=5 w=8"),
+    ("bert_op11", "batch seq", "4 12", ((3, 7), (1, 12)), ""),
+    ("bert_op17", "batch seq", "4 12", ((4, 5), (2, 1)), ""),
+    ("gpt2_op13", "batch seq", "4 12", ((3, 7), (1, 12)), ""),
+    ("gpt2_op17", "batch seq", "4 12", ((4, 5), (1, 1)), ""),
+    ("minilm_op13", "batch seq", "4 12", ((3, 7), (1, 12)), ""),
+    ("minilm_op17", "batch seq", "4 12", ((4, 5), (1, 1)), ""),
+    ("gpt2_kv_op17", "batch past", "4 8", ((3, 5), (1, 1)), "seq=1 total=past+1"),
+    ("llama_op17", "batch past", "4 8", ((3, 5), (1, 1)), "seq=1 total=past+1"),
 ]
 
 
@@ -51,6 +59,7 @@ def values(model, dims, rng):
         dtype = DTYPES[port["dtype"]]
         if "mask" in port["name"]:
             x = np.ones(port["shape"], dtype)
+            x[..., 3:4] = 0
         elif port["dtype"] == "f32":
             x = rng.standard_normal(port["shape"]).astype(dtype)
         else:
@@ -79,13 +88,15 @@ def outcome(name, dim, bound, extents, others):
     model = f"{models}/{name}.onnx"
     fixed = [w for d in others.split() for w in ("--dim", d)]
     rng = np.random.default_rng(0)
+    ranges = [w for d, b in zip(dim.split(), str(bound).split()) for w in ("--dim", f"{d}=..{b}")]
     for n in extents:
-        dims = ["--dim", f"{dim}={n}", *fixed]
+        each = n if isinstance(n, tuple) else (n,)
+        dims = [w for d, i in zip(dim.split(), each) for w in ("--dim", f"{d}={i}")] + fixed
         given, error = values(model, dims, rng)
         if given is None:
             return reason(error)
-        one, other = f"{folder}/{name}-{dim}-{n}", f"{folder}/{name}-{dim}-{n}-varying"
-        code, _, error = ask("run", model, *given, "--dim", f"{dim}=..{bound}", *fixed, "-o", other, "--threads", "2")
+        one, other = f"{folder}/one-{name}-{dim}-{n}", f"{folder}/all-{name}-{dim}-{n}"
+        code, _, error = ask("run", model, *given, *ranges, *fixed, "-o", other, "--threads", "2")
         if code:
             return reason(error)
         code, _, error = ask("run", model, *given, *dims, "-o", one, "--target", "interp")
@@ -98,4 +109,4 @@ def outcome(name, dim, bound, extents, others):
 
 
 for wanted in WANTED:
-    print(f"{wanted[0]} {wanted[1]}, {wanted[4]}: {outcome(*wanted)}", flush=True)
+    print(f"{wanted[0]} {wanted[1]}{wanted[4] and ', '}{wanted[4]}: {outcome(*wanted)}", flush=True)
