@@ -25,7 +25,20 @@ static bool is_value(const char *s, int64_t least, int64_t most)
     return whole && strtoll(s, NULL, 10) >= least && strtoll(s, NULL, 10) <= most;
 }
 
-static bool add_axis(grid *g, const char *text, ts_error *e)
+/* A name or a file, which is looked for when it is raced */
+static bool check_value(const char *axis, const char *text, const char *v, ts_error *e)
+{
+    const bool threads = !strcmp(axis, "threads"), models = !strcmp(axis, "models");
+    if (models ? *v != 0 : is_value(v, threads ? 1 : 0, threads ? TS_MAX_THREADS : INT64_MAX))
+        return true;
+    return err_set(e, TS_USAGE, "--sweep %s: \"%.20s\" is no %s", text, v,
+                   models    ? "model"
+                   : threads ? "number of threads"
+                             : "extent");
+}
+
+/* Of models the first is that of the race itself. */
+static bool add_axis(grid *g, const char *text, const char *model, ts_error *e)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || equals[1] == 0) {
@@ -39,11 +52,10 @@ static bool add_axis(grid *g, const char *text, ts_error *e)
     if (js_find(g->axes, "name", name))
         good = err_set(e, TS_USAGE, "--sweep %s: the axis %s is given twice", text, name);
     cJSON *list = js_array(js_row(g->axes, "name:%s", name), "values");
-    const bool threads = !strcmp(name, "threads");
+    if (!strcmp(name, "models"))
+        js_item(list, model);
     for (const char *v; good && (v = strsep(&rest, ","));) {
-        if (!is_value(v, threads ? 1 : 0, threads ? TS_MAX_THREADS : INT64_MAX))
-            good = err_set(e, TS_USAGE, "--sweep %s: \"%.20s\" is no %s", text, v,
-                           threads ? "number of threads" : "extent");
+        good = check_value(name, text, v, e);
         const cJSON *known;
         cJSON_ArrayForEach(known, list) if (strcmp(known->valuestring, v) == 0)
             good = good && err_set(e, TS_USAGE, "--sweep %s: %s is given twice", text, v);
@@ -96,6 +108,10 @@ static bool race_at(const bench_options *o, const cJSON *at, char **results, ts_
             if (strncmp(o->dims[d], v->string, length) == 0 && o->dims[d][length] == '=')
                 return err_set(e, TS_USAGE, "--sweep %.60s and --dim %.60s: one of them says the extent", v->string,
                                o->dims[d]);
+        if (strcmp(v->string, "models") == 0) {
+            here.model = v->valuestring;
+            continue;
+        }
         if (strcmp(v->string, "threads") == 0) {
             here.threads = (int)strtol(v->valuestring, NULL, 10);
             continue;
@@ -177,7 +193,7 @@ static grid grid_make(const bench_options *o, const sweep *s, ts_error *e)
         err_set(e, TS_USAGE, "--sweep: %d axes and %d --dim, at most %d and %d expected", s->n, o->n_dims, MOST_AXES,
                 MOST_DIMS - MOST_AXES);
     for (int a = 0; a < s->n && e->code == TS_OK; a++)
-        add_axis(&g, s->axes[a], e);
+        add_axis(&g, s->axes[a], o->model, e);
     return g;
 }
 

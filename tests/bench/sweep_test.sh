@@ -34,6 +34,9 @@ PY
     expect 2 '8 is given twice' bench bert-tiny --sweep seq=8,8 $quick
     expect 2 '"0" is no number of threads' bench bert-tiny --sweep threads=0 $quick
     expect 2 '"x" is no extent' bench bert-tiny --sweep seq=4,x $quick # before any race
+    expect 0 'models=gpt2-tiny threads=1' bench bert-tiny --sweep models=gpt2-tiny --sweep threads=1 $quick
+    expect 2 '"" is no model' bench bert-tiny --sweep models=gpt2-tiny, $quick
+    expect 2 'bert-tiny is given twice' bench bert-tiny --sweep models=bert-tiny $quick
     expect 2 'belongs to one race' bench bert-tiny --sweep seq=8 $quick --profile
 }
 for text in '{"format":"sweep/1"}' '{"format":"sweep/1","axes":[{"values":["1"]}],"points":[1]}' \
