@@ -36,13 +36,13 @@ backends/null             15  plans, and emits nothing
 backends/gpu            3419  graphics processors as a target
 backends/opencl         1899  a dialect and a device
 backends/cuda           2580  a dialect and a device
-bench                   6763  race, statistics, peers
+bench                   6779  race, statistics, peers
 bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  10892  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13863  a file for each verb
-tests                  52979  about half of what they test
+cli                    13864  a file for each verb
+tests                  52990  about half of what they test
 bench/tune              1199  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '
