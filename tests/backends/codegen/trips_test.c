@@ -100,6 +100,10 @@ static void test_cut(void)
         is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,5)x1(access(n_5[0,12)x1(phase))))");
         r.m->tile.vectors = (vector_loop){.n = 8, .axis = 1, .count = 8};
         is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,5)x1(vectors))");
+        r.m->stage.known = 1u << 4; /* what is computed is chosen by m */
+        is(r.m, trips_of_phase(r.m, FINISH),
+           "apart(m_4[0,1)x1(vectors) m_4[1,2)x1(vectors) m_4[2,3)x1(vectors) m_4[3,4)x1(vectors) "
+           "m_4[4,5)x1(vectors))");
     }
     end(&r);
 }
