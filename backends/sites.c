@@ -1,7 +1,13 @@
-/* sites.c - a plan over several devices as one program: the parts' programs, told in order what to do, and the
- * transfers between them. A value goes straight where one of both memories is this process's, else by way of it. */
+/* sites.c - a plan over several devices as one program: the parts' programs, and the transfers between them. A value
+ * goes straight where one of both memories is this process's, else by way of it.
+ *
+ * A run has a thread for each device, which goes through its kernels, and transfers to it, in the plan's order. Before
+ * each it waits for what others have to do first: the hazards of the plan. All are of earlier kernels, so that the first
+ * one of those that are left can always go on. */
 #include "backends/sites.h"
+#include "schedule/plan/hazard.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +17,15 @@ typedef struct hand { /* one device's */
     program *program;
     int *input_at; /* of the part's inputs: their numbers in the whole plan */
     void **input;
+    void *staging;        /* for values that come here from another memory, neither being the host's */
+    pthread_mutex_t lock; /* of a program that is not in the host's memory: others fetch from it */
 } hand;
 
 struct program {
     const plan *p;
     hand hand[MAX_SITE];
-    void *staging; /* for values between two memories that are not the host's */
+    hazards hazards;
+    bool *begins, *ends; /* by kernel: it waits for another device's; another one waits for it */
 };
 
 const backend *sites_backend(const site *s)
@@ -31,10 +40,11 @@ static void drop(program *g)
         hand *h = &g->hand[i];
         if (h->program)
             h->by->drop(h->program);
-        free(h->input_at), free(h->input);
+        free(h->input_at), free(h->input), free(h->staging);
+        pthread_mutex_destroy(&h->lock);
     }
     if (g)
-        free(g->staging);
+        hazards_free(&g->hazards), free(g->begins), free(g->ends);
     free(g);
 }
 
@@ -84,20 +94,44 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
     return h->program || err_in(e, "device %s", s->name);
 }
 
+static void find_waits(program *g)
+{
+    const plan *p = g->p;
+    const size_t n = (size_t)p->n_kernel + 1;
+    g->begins = heap_array(n, sizeof *g->begins), g->ends = heap_array(n, sizeof *g->ends);
+    for (int k = 0; k < p->n_kernel; k++) {
+        hazards_add_kernel(&g->hazards, p, &p->kernel[k]);
+        for (int i = g->hazards.first[k]; i < g->hazards.first[k + 1]; i++)
+            if (p->kernel[g->hazards.wait[i]].site != p->kernel[k].site)
+                g->begins[k] = g->ends[g->hazards.wait[i]] = true;
+    }
+}
+
+static void find_staging(program *g)
+{
+    size_t most[MAX_SITE] = {0};
+    for (int k = 0; k < g->p->n_kernel; k++) {
+        const transfer *t = g->p->kernel[k].moves;
+        if (t && !g->hand[t->from].by->in_host && !g->hand[t->to].by->in_host && (size_t)t->bytes > most[t->to])
+            most[t->to] = (size_t)t->bytes;
+    }
+    for (int i = 0; i < g->p->n_site; i++)
+        g->hand[i].staging = most[i] ? heap_array(most[i], 1) : NULL;
+}
+
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
     program *g = heap_array(1, sizeof *g);
-    size_t most = 1;
     bool ok = true;
     g->p = p;
+    for (int i = 0; i < p->n_site; i++)
+        MUST(!pthread_mutex_init(&g->hand[i].lock, NULL));
     json_add(facts, "places:{");
     for (int i = 0; i < p->n_site && ok; i++)
         ok = !p->site[i].part || build_one(g, i, w, facts, e);
     text_add(facts, "}");
-    for (int k = 0; k < p->n_kernel; k++)
-        if (p->kernel[k].moves && (size_t)p->kernel[k].moves->bytes > most)
-            most = (size_t)p->kernel[k].moves->bytes;
-    g->staging = heap_array(most, 1);
+    if (ok)
+        find_waits(g), find_staging(g);
     if (ok)
         return g;
     drop(g);
@@ -127,19 +161,37 @@ static void *address_of(const hand *h, const node *n)
     return (void *)(uintptr_t)h->by->at(h->program, n, &stored);
 }
 
+static bool fetch(hand *h, const node *n, void *to, err *e)
+{
+    pthread_mutex_lock(&h->lock);
+    const bool ok = h->by->spans->fetch(h->program, n, to, e);
+    pthread_mutex_unlock(&h->lock);
+    return ok;
+}
+
+static bool put(hand *h, const node *n, const void *from, err *e)
+{
+    pthread_mutex_lock(&h->lock);
+    const bool ok = h->by->spans->put(h->program, n, from, e);
+    pthread_mutex_unlock(&h->lock);
+    return ok;
+}
+
 /* From the host and to it nothing lies in between; two devices go by way of staging. */
 static bool move(program *g, const transfer *t, err *e)
 {
     hand *from = &g->hand[t->from], *to = &g->hand[t->to];
-    void *there = to->by->in_host ? address_of(to, t->node) : g->staging,
-         *here = from->by->in_host ? address_of(from, t->node) : there;
-    if (!there || !here)
+    void *here = from->by->in_host ? address_of(from, t->node) : NULL, *there = to->by->in_host
+                                                                                    ? address_of(to, t->node)
+                                                                                : here ? here
+                                                                                       : to->staging;
+    if (!there || (from->by->in_host && !here))
         return err_set(e, TS_MEMORY, "out of memory for a value of %lld bytes", (long long)t->bytes);
-    if (!from->by->in_host && !from->by->spans->fetch(from->program, t->node, here, e))
+    if (!here && !fetch(from, t->node, there, e))
         return false;
     if (!to->by->in_host)
-        return to->by->spans->put(to->program, t->node, here, e);
-    if (here != there)
+        return put(to, t->node, there, e);
+    if (here)
         memcpy(there, here, (size_t)t->bytes);
     return true;
 }
@@ -149,11 +201,14 @@ static bool wait_for(hand *h, err *e)
     return !h->program || !h->by->spans->wait || h->by->spans->wait(h->program, e);
 }
 
-static bool span_of(program *g, int first, int end, err *e) /* kernels of the whole plan, of one site, no transfers */
+static bool span_of(program *g, int first, int n, err *e) /* n kernels of the site of the first one, no transfers */
 {
     const kernel *k = &g->p->kernel[first];
     hand *h = &g->hand[k->site];
-    return h->by->spans->span(h->program, h->input, k->within, k->within + end - first, e);
+    pthread_mutex_lock(&h->lock);
+    const bool ok = h->by->spans->span(h->program, h->input, k->within, k->within + n, e);
+    pthread_mutex_unlock(&h->lock);
+    return ok;
 }
 
 static void give_inputs(program *g, void *const *input)
@@ -172,19 +227,115 @@ static bool wait_all(program *g, err *e)
     return ok;
 }
 
-/* As many kernels at a time as one device has in a row. */
-static bool run(program *g, void *const *input, err *e)
+typedef struct meeting { /* of a run's threads */
+    program *g;
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    int at[MAX_SITE]; /* by device: all of its kernels before this one are done */
+    int until;        /* kernels from here on are begun no more */
+    err e;            /* of that one, the first in order that failed, as if all took turns */
+} meeting;
+typedef struct worker {
+    meeting *run;
+    int site;
+} worker;
+
+static int next_of(const plan *p, int of, int k) /* kernels of device `of` from k on: the first */
+{
+    while (k < p->n_kernel && p->kernel[k].site != of)
+        k++;
+    return k;
+}
+
+static bool may_begin(const meeting *m, int k, bool *waits)
+{
+    const hazards *h = &m->g->hazards;
+    *waits = false;
+    for (int i = h->first[k]; i < h->first[k + 1]; i++)
+        *waits = *waits || m->at[m->g->p->kernel[h->wait[i]].site] <= h->wait[i];
+    return k < m->until;
+}
+
+static bool begin(meeting *m, int k)
+{
+    bool waits;
+    pthread_mutex_lock(&m->lock);
+    while (may_begin(m, k, &waits) && waits)
+        pthread_cond_wait(&m->more, &m->lock);
+    const bool may = k < m->until;
+    pthread_mutex_unlock(&m->lock);
+    return may;
+}
+
+static void tell(meeting *m, int of, int at, bool ok, const err *e) /* not ok: kernel `at` failed */
+{
+    pthread_mutex_lock(&m->lock);
+    m->at[of] = at;
+    if (!ok && at < m->until)
+        m->until = at, m->e = *e;
+    pthread_cond_broadcast(&m->more);
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* How many kernels of k's device, from k on, are told it at once; next: the one behind these */
+static int row_from(const program *g, int k, int *next)
 {
     const plan *p = g->p;
+    int n = 1, last = k;
+    *next = next_of(p, p->kernel[k].site, k + 1);
+    while (!p->kernel[k].moves && *next < p->n_kernel && !p->kernel[*next].moves && !g->ends[last] && !g->begins[*next])
+        n++, last = *next, *next = next_of(p, p->kernel[k].site, last + 1);
+    return n;
+}
+
+static void *go(void *of)
+{
+    const worker *w = of;
+    program *g = w->run->g;
     bool ok = true;
-    give_inputs(g, input);
-    for (int k = 0, end; k < p->n_kernel && ok; k = end) {
-        const kernel *own = &p->kernel[k];
-        end = k + 1;
-        while (!own->moves && end < p->n_kernel && !p->kernel[end].moves && p->kernel[end].site == own->site)
-            end++;
-        ok = own->moves ? move(g, own->moves, e) : span_of(g, k, end, e);
+    for (int k = next_of(g->p, w->site, 0), next; ok && k < g->p->n_kernel && begin(w->run, k); k = next) {
+        const transfer *t = g->p->kernel[k].moves;
+        const int n = row_from(g, k, &next);
+        err e = {0};
+        ok = t ? move(g, t, &e) : span_of(g, k, n, &e);
+        tell(w->run, w->site, ok ? next : k, ok, &e);
     }
+    return NULL;
+}
+
+/* The first device's is the caller's thread. */
+static bool run_threads(meeting *m)
+{
+    const plan *p = m->g->p;
+    worker w[MAX_SITE];
+    pthread_t thread[MAX_SITE];
+    int n = 0;
+    for (int i = 0; i < p->n_site; i++)
+        if (p->site[i].part)
+            w[n++] = (worker){m, i};
+    int made = 1;
+    while (made < n && !pthread_create(&thread[made], NULL, go, &w[made]))
+        made++;
+    if (made < n) {
+        err e = {0};
+        err_set(&e, TS_MEMORY, "no thread more for device %s of the plan", p->site[w[made].site].name);
+        tell(m, w[made].site, 0, false, &e);
+    }
+    go(&w[0]);
+    for (int i = 1; i < made; i++)
+        pthread_join(thread[i], NULL);
+    return m->until == p->n_kernel;
+}
+
+static bool run(program *g, void *const *input, err *e)
+{
+    meeting m = {.g = g, .until = g->p->n_kernel};
+    give_inputs(g, input);
+    MUST(!pthread_mutex_init(&m.lock, NULL) && !pthread_cond_init(&m.more, NULL));
+    const bool ok = run_threads(&m);
+    pthread_mutex_destroy(&m.lock), pthread_cond_destroy(&m.more);
+    if (!ok)
+        err_set(e, m.e.code, "%s", m.e.text);
     return wait_all(g, ok ? e : NULL) && ok;
 }
 
@@ -196,7 +347,7 @@ static bool each(program *g, void *const *input, void (*after)(void *user, int k
     give_inputs(g, input);
     for (int k = 0; k < p->n_kernel && ok; k++) {
         const kernel *own = &p->kernel[k];
-        ok = (own->moves ? move(g, own->moves, e) : span_of(g, k, k + 1, e)) && wait_for(&g->hand[own->site], e);
+        ok = (own->moves ? move(g, own->moves, e) : span_of(g, k, 1, e)) && wait_for(&g->hand[own->site], e);
         if (ok)
             after(user, k);
     }

@@ -61,7 +61,7 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
                   .by = by->name,
                   .own = by,
                   .takes_all = !by->takes_kernel,
-                  .later = by->spans && by->spans->wait,
+                  .apart = own.part || (by->spans && by->spans->wait),
                   .on = by->target(s->mem, &own, e)};
     return out->on != NULL;
 }

@@ -9,7 +9,7 @@ typedef struct ledger {
     const plan *p;
     const char *by; /* the back end of a plan for one device */
     const char *const *newest;
-    hazards hazards[MAX_SITE]; /* of each device's part */
+    hazards hazards;
     text *out;
 } ledger;
 
@@ -17,11 +17,6 @@ typedef struct ledger {
 static const plan *part_of(const ledger *l, int at)
 {
     return l->p->n_site ? l->p->site[at].part : l->p;
-}
-
-static int whole_of(const ledger *l, int at, int k) /* of the part's kernel the number in the plan */
-{
-    return l->p->n_site ? l->p->site[at].number[k] : k;
 }
 
 static const char *device_of(const ledger *l, int at)
@@ -61,34 +56,20 @@ static bool takes(const kernel *k, int at, const node *n)
 }
 
 /* ---- kernels ---- */
-static void put_wait(text *out, int before, const char *how)
-{
-    json_add(out, "{for:'k%d',by:%s}", before, how);
-}
-
 static void put_waits(const ledger *l, int k)
 {
     const kernel *own = &l->p->kernel[k];
-    const transfer *t = own->moves;
-    text *out = l->out;
-    json_add(out, "waits:[");
-    if (t) {
-        put_wait(out, maker(l, t->from, t->node), "end");
-        text_add(out, "]");
-        return;
-    }
-    const int within = l->p->n_site ? own->within : k;
-    const hazards *h = &l->hazards[own->site];
+    const hazards *h = &l->hazards;
     const plan *q = part_of(l, own->site);
-    const char *how = q->on->team && q->threads > 1 ? "barrier" : "turn";
-    for (int i = h->first[within]; i < h->first[within + 1]; i++)
-        put_wait(out, whole_of(l, own->site, h->wait[i]), how);
-    for (int i = 0; l->p->n_site && i < k; i++) {
-        const transfer *came = l->p->kernel[i].moves;
-        if (came && came->to == own->site && reads(own, came->node))
-            put_wait(out, i, "transfer");
+    json_add(l->out, "waits:[");
+    for (int i = h->first[k]; i < h->first[k + 1]; i++) {
+        const char *how = l->p->kernel[h->wait[i]].moves  ? "transfer"
+                          : own->moves                    ? "end"
+                          : q->on->team && q->threads > 1 ? "barrier"
+                                                          : "turn";
+        json_add(l->out, "{for:'k%d',by:%s}", h->wait[i], how);
     }
-    text_add(out, "]");
+    text_add(l->out, "]");
 }
 
 static void put_kernels(const ledger *l)
@@ -168,18 +149,17 @@ void plan_ledger(const plan *p, const char *by, const char *const *newest, text 
     json_add(out, "{format:'ledger/1',target:%s,devices:[", by);
     for (int s = 0; s < parts; s++) {
         const plan *q = part_of(&l, s);
-        for (int k = 0; q && k < q->n_kernel; k++)
-            hazards_add_kernel(&l.hazards[s], q, &q->kernel[k]);
         if (q)
             json_add(out, "{name:%s,kind:%s,threads:%d,streams:1}", device_of(&l, s), q->on->kind, q->threads);
     }
     text_add(out, "]");
+    for (int k = 0; k < p->n_kernel; k++)
+        hazards_add_kernel(&l.hazards, p, &p->kernel[k]);
     put_kernels(&l);
     json_add(out, "buffers:[");
     for (int s = 0; s < parts; s++)
         if (part_of(&l, s))
             put_inputs(&l, s), put_values(&l, s);
     text_add(out, "]}\n");
-    for (int s = 0; s < parts; s++)
-        hazards_free(&l.hazards[s]);
+    hazards_free(&l.hazards);
 }

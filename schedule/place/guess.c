@@ -1,6 +1,6 @@
 /* guess.c - where kernels go that nobody placed, in a plan over several devices: by the time that the whole takes
- * if each kernel and each transfer takes what the targets' costs say. A device that is told ahead works while others
- * do; the others take turns. Searched from each device alone, by cuts of the order in two, then kernel by kernel. */
+ * if each kernel and each transfer takes what the targets' costs say. A device apart from others works while these do;
+ * those that share the processor take turns. Searched from each device alone, by cuts of the order in two, then kernel by kernel. */
 #include "schedule/place/place.h"
 
 #include <math.h>
@@ -67,12 +67,12 @@ static bool fits(const guess *g) /* weights into the memories of the devices */
 
 static double time_of(const guess *g) /* infinite where something cannot be */
 {
-    double clock[MAX_SITE + 1] = {0}, last = 0; /* those that are not told ahead share the last one */
+    double clock[MAX_SITE + 1] = {0}, last = 0; /* those that are not apart share the last one */
     if (!fits(g))
         return INFINITY;
     for (int k = 0; k < g->n; k++) {
         const int to = g->at[k];
-        double *own = &clock[g->p->site[to].later ? to : MAX_SITE], start = *own;
+        double *own = &clock[g->p->site[to].apart ? to : MAX_SITE], start = *own;
         for (int r = g->first[k]; r < g->first[k + 1]; r++) {
             const int from = g->reading[r].from;
             start = fmax(start, g->end[from] + crossing_seconds(g, g->at[from], to, g->reading[r].bytes));

@@ -28,33 +28,12 @@ static bool ready(const splitting *s, const kernel *k)
     return all;
 }
 
-static bool has_ready(const splitting *s, int to)
-{
-    bool any = false;
-    for (int k = 0; k < s->p->n_kernel && !any; k++)
-        any = !s->done[k] && s->p->kernel[k].site == to && ready(s, &s->p->kernel[k]);
-    return any;
-}
-
-static int first_site(const splitting *s) /* of what comes next in fusion's order; -1: all is done */
+static int next_site(const splitting *s) /* of what comes next in fusion's order; -1: all is done */
 {
     int k = 0;
     while (k < s->p->n_kernel && s->done[k])
         k++;
     return k < s->p->n_kernel ? s->p->kernel[k].site : -1;
-}
-
-/* One that is told ahead, so that others work meanwhile; -1: all is done. What is computed again is due late, and its
- * order is kept. */
-static int next_site(const splitting *s)
-{
-    int best = s->p->checkpointing ? first_site(s) : -1;
-    if (s->p->checkpointing)
-        return best;
-    for (int i = 0; i < s->p->n_site; i++)
-        if (has_ready(s, i) && (best < 0 || (s->p->site[i].later && !s->p->site[best].later)))
-            best = i;
-    return best;
 }
 
 static void find_makers(splitting *s)
@@ -110,36 +89,22 @@ static void send(splitting *s, const node *n, int to)
     put_transfer(s, &s->p->kernel[from], n, to);
 }
 
-/* What kernel k reads of sites that are told ahead, or of the others */
-static void send_operands(splitting *s, const kernel *k, bool later)
-{
-    for (int i = 0; i < k->n_stage; i++)
-        for (int j = 0; j < k->stage[i].n_load; j++) {
-            const node *n = k->stage[i].load[j]->from;
-            const int from = s->made[n->id];
-            if (from >= 0 && s->p->site[s->p->kernel[from].site].later == later)
-                send(s, n, k->site);
-        }
-}
-
-/* A turn of a site: all that is ready there. What is computed at once is sent as soon as it is there; what may still be
- * under way is sent when it is needed, for whoever fetches it waits. */
+/* A turn of a site: all that is ready there. What comes from others is fetched right before it is read, so that what
+ * does not need it is done meanwhile. What is computed again is due late, and its order is kept. */
 static void take_turn(splitting *s, int to)
 {
     const plan *p = s->p;
     for (int k = 0; k < p->n_kernel; k++) {
         if (!s->done[k] && p->kernel[k].site == to && ready(s, &p->kernel[k])) {
-            send_operands(s, &p->kernel[k], true);
-            send_operands(s, &p->kernel[k], false);
+            for (int i = 0; i < p->kernel[k].n_stage; i++)
+                for (int j = 0; j < p->kernel[k].stage[i].n_load; j++)
+                    send(s, p->kernel[k].stage[i].load[j]->from, to);
             put_kernel(s, &p->kernel[k]);
             s->done[k] = true;
         }
         if (!s->done[k] && p->checkpointing)
             break;
     }
-    for (int k = 0; k < p->n_kernel; k++)
-        if (!s->done[k] && p->kernel[k].site != to)
-            send_operands(s, &p->kernel[k], false);
 }
 
 /* ---- parts ---- */

@@ -57,14 +57,28 @@ void hazards_add(hazards *h, int n, const access *a)
     h->n_open = left;
 }
 
-/* Inputs are behind the arena, one place each. */
-static access access_of(const plan *p, const node *n, bool written)
+typedef struct device_memory { /* of one device, behind those before it */
+    const plan *part;
+    int64_t base;
+} device_memory;
+
+static device_memory memory_of(const plan *p, int of)
 {
-    const buffer *h = &p->buffer[n->id];
-    const int input = input_of(p, n);
+    device_memory m = {p->n_site ? p->site[of].part : p, 0};
+    for (int i = 0; i < of && p->n_site; i++)
+        if (p->site[i].part)
+            m.base += p->site[i].part->arena_bytes + p->site[i].part->n_input;
+    return m;
+}
+
+/* Inputs are behind the arena, one place each. */
+static access access_of(device_memory m, const node *n, bool written)
+{
+    const buffer *h = &m.part->buffer[n->id];
+    const int64_t input = input_of(m.part, n), at = m.base + (h->where == IN_ARENA ? h->offset : m.part->arena_bytes);
     if (h->where == IN_ARENA)
-        return (access){h->offset, h->offset + h->bytes, written};
-    return input < 0 ? (access){0, 0, written} : (access){p->arena_bytes + input, p->arena_bytes + input + 1, written};
+        return (access){at, at + h->bytes, written};
+    return input < 0 ? (access){0, 0, written} : (access){at + input, at + input + 1, written};
 }
 
 bool kernel_hands_on(const kernel *k, const node *n)
@@ -73,9 +87,22 @@ bool kernel_hands_on(const kernel *k, const node *n)
     return i >= 0 && k->stage[i].scratch;
 }
 
+static void add_transfer(hazards *h, const plan *p, const transfer *t)
+{
+    hazards_add(
+        h, 2,
+        (access[]){access_of(memory_of(p, t->from), t->node, false), access_of(memory_of(p, t->to), t->node, true)});
+}
+
 void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)
 {
     int most = 1, n = 0;
+    if (k->moves) {
+        add_transfer(h, p, k->moves);
+        return;
+    }
+    const device_memory m = memory_of(p, k->site);
+    k = p->n_site ? &m.part->kernel[k->within] : k;
     for (int i = 0; i < k->n_stage; i++)
         most += k->stage[i].n_load + 1;
     access *a = heap_array((size_t)most, sizeof *a);
@@ -83,12 +110,13 @@ void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)
         const stage *s = &k->stage[i];
         for (int j = 0; j < s->n_load; j++)
             if ((!s->leaf || s->leaf[j] < 0) && !kernel_hands_on(k, s->load[j]->from))
-                a[n++] = access_of(p, s->load[j]->from, false);
+                a[n++] = access_of(m, s->load[j]->from, false);
         if (!s->scratch)
-            a[n++] = access_of(p, s->node, true);
+            a[n++] = access_of(m, s->node, true);
     }
-    if (k->scan && k->scan->room)
-        a[n++] = (access){k->scan->room->offset, k->scan->room->offset + k->scan->room->bytes, true};
+    const buffer *room = k->scan ? k->scan->room : NULL;
+    if (room)
+        a[n++] = (access){m.base + room->offset, m.base + room->offset + room->bytes, true};
     hazards_add(h, n, a);
     free(a);
 }

@@ -5,7 +5,7 @@
  *
  *   - Rules, what a device cannot take, and the guess say of nodes where they are computed. Fusion joins nodes of one
  *     site only, so that a kernel has one. Of fusion's order that is kept which operands need: what is ready on a site
- *     is done together, and few transfers are left.
+ *     is done together, and few transfers are left. Sites run at once: what waits for what are the hazards of the whole.
  *   - A value that several sites read lies in rows and whole: a transfer copies bytes. It is there from the first
  *     kernel that may read it, and at home until it is sent. Inputs, weights and constants are not sent: every site has
  *     those that it reads.
@@ -22,7 +22,7 @@ typedef struct site {
     const char *by;         /* the back end's name */
     const target *on;       /* borrowed for the plan's life */
     bool takes_all;         /* there is no kernel that its back end cannot do */
-    bool later;             /* what it is told may still be under way when it is told the next thing */
+    bool apart;             /* it computes with nothing that another one needs meanwhile, as far as names tell */
     const void *own;        /* the asker's */
     const char *asked_at;   /* where a schema names it first; NULL: the command does, or nobody */
     struct plan *part;      /* its kernels as a plan; NULL: none is there */
@@ -45,7 +45,7 @@ typedef struct crossing { /* of a part: a value that comes from another site, or
 
 /* Who knows devices: the schedule has no list of them. */
 typedef struct site_finder {
-    /* The device of that name: name (as it is written in full), by, on, later, own; an error names those there are */
+    /* The device of that name: name (as it is written in full), by, on, apart, own; an error names those there are */
     bool (*find)(void *user, const char *name, site *out, err *e);
     /* Whether its back end can do a kernel that has no loops yet; why not */
     bool (*takes)(void *user, const site *s, const kernel *k, err *e);
