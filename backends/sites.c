@@ -2,8 +2,8 @@
  * goes straight where one of both memories is this process's, else by way of it.
  *
  * A run has a thread for each device, which goes through its kernels, and transfers to it, in the plan's order. Before
- * each it waits for what others have to do first: the hazards of the plan. All are of earlier kernels, so that the first
- * one of those that are left can always go on. */
+ * each it waits for what others have to do first: the hazards of the plan. All are of earlier kernels, so that the
+ * first one of those that are left can always go on. */
 #include "backends/sites.h"
 #include "schedule/plan/hazard.h"
 

@@ -19,8 +19,8 @@ typedef struct hazards {
 } hazards;
 
 void hazards_add(hazards *h, int n, const access *a); /* the next kernel, by what it touches */
-/* Of a plan whose values have their places. Over several devices each has memory of its own; a transfer reads in one and
- * writes in the other. */
+/* Of a plan whose values have their places. Over several devices each has memory of its own; a transfer reads in one
+ * and writes in the other. */
 void hazards_add_kernel(hazards *h, const plan *p, const kernel *k);
 bool kernel_hands_on(const kernel *k, const node *n); /* the value stays within it, from stage to stage */
 /* Of kernels that are launched together: the last one waits for all that any of them waits for, and stands for all */
