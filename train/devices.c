@@ -17,11 +17,17 @@ static char *name_at(const char *list, int i) /* the i-th, to be freed; NULL: th
 }
 
 /* Sums of 1, 2, 4, ... shards of one device that wait for as many more */
-static bool make_levels(shards *z, shard_device *d, ts_error *e)
+int shards_levels(int64_t each)
 {
     int levels = 1;
-    while (levels < MOST_LEVEL && (int64_t)2 << levels <= z->own / z->n_device)
+    while (levels < MOST_LEVEL && (int64_t)2 << levels <= each)
         levels++;
+    return levels;
+}
+
+static bool make_levels(shards *z, shard_device *d, ts_error *e)
+{
+    const int levels = shards_levels(z->own / z->n_device);
     bool good = true;
     for (int i = 0; good && i < levels; i++)
         good = ts_array_make(&d->level[i], TS_F32, 1, &z->flat, e);

@@ -64,10 +64,15 @@ void exchange_free(exchange *x)
     free(x);
 }
 
+static int bucket_end(const shards *z, int bucket) /* of its groups, which begin at N_RULE * bucket */
+{
+    return N_RULE * (bucket + 1) < z->n_group ? N_RULE * (bucket + 1) : z->n_group;
+}
+
 static bool sum_bucket(exchange *x, int bucket)
 {
     const shards *z = x->shards;
-    for (int i = N_RULE * bucket; i < z->n_group && i < N_RULE * (bucket + 1); i++) {
+    for (int i = N_RULE * bucket; i < bucket_end(z, bucket); i++) {
         const shard_group *g = &z->group[i];
         for (int level = z->device[0].held; level > 0; level--)
             shards_add(z->device, level, g->from, g->from + g->n);
@@ -126,4 +131,27 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
         sum_all(x);
     r->exchanged += x->seconds, r->waited += seconds_now() - end;
     return good && (!x->e.code || err_set(e, x->e.code, "%s", x->e.text));
+}
+
+void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, step_result *out)
+{
+    const shards *z = s->shards;
+    const exchange *x = z->exchange;
+    const int held = shards_levels(m->own) - 1;
+    double computed = 0, end = 0, adding = 0; /* of kernels so far; of the thread that sends */
+    int k = 0;
+    for (int i = 0; i < z->n_bucket; i++) {
+        for (; r->count > 1 && k < m->n_kernel && k < x->stop[i]; k++)
+            computed += m->kernel[k] * m->crowd;
+        end = end > computed ? end : computed;
+        for (int g = N_RULE * x->order[i]; g < bucket_end(z, x->order[i]); g++) {
+            const double size = (double)z->group[g].n * sizeof(float), sent = 1 - 1.0 / r->count,
+                         sums = ranks_seconds(r, (size_t)size, &m->net) + 3 * sent * size * m->byte;
+            adding += 3 * held * size * m->byte;
+            end += sums + 3 * held * size * m->byte, out->exchanged += z->group[g].n ? sums : 0;
+        }
+    }
+    for (; k < m->n_kernel; k++)
+        computed += m->kernel[k] * m->crowd;
+    out->waited += r->count > 1 ? (end > computed ? end - computed : 0) : adding;
 }

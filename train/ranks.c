@@ -6,6 +6,7 @@
 #include "train/collective.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,24 +146,52 @@ int ranks_piece(const ranks *r, int rank)
     return p;
 }
 
-/* Halves of halves: with the neighbour first. Of two partners the lower one keeps the lower half. */
+enum { AT_ONCE = 1 << 18 }; /* elements of a message of sums */
+
+typedef struct round_trip { /* with whom, and the bytes that go each way */
+    int with;
+    size_t bytes;
+} round_trip;
+enum { MOST_ROUND = 30 };
+
+/* Of sums, halves of halves: with the neighbour first. Spreading goes backwards. */
+static int find_rounds(const ranks *r, size_t bytes, round_trip out[MOST_ROUND])
+{
+    int n = 0;
+    for (int bit = 1; bit < r->count; bit <<= 1)
+        out[n++] = (round_trip){r->rank ^ bit, bytes /= 2};
+    return n;
+}
+
+double ranks_seconds(const ranks *r, size_t bytes, const network *by)
+{
+    round_trip all[MOST_ROUND];
+    double seconds = 0;
+    for (int i = find_rounds(r, bytes, all) - 1; i >= 0; i--)
+        seconds += ceil((double)all[i].bytes / (AT_ONCE * sizeof(float))) * by->latency +
+                   (double)all[i].bytes / by->bandwidth;
+    return seconds;
+}
+
+/* Of two partners the lower one keeps the lower half. */
 bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e)
 {
-    enum { AT_ONCE = 1 << 18 };
+    round_trip all[MOST_ROUND];
+    const int rounds = find_rounds(r, (size_t)n * sizeof *v, all);
     float *came = r->count > 1 ? calloc(AT_ONCE, sizeof *came) : NULL;
     if (r->count > 1 && !came)
         return err_memory(e, AT_ONCE * sizeof *came, "what another rank sends");
-    for (int bit = 1; bit < r->count; bit <<= 1) {
-        const int with = r->rank ^ bit;
-        n /= 2;
-        float *keep = r->rank & bit ? v + n : v;
-        const float *give = r->rank & bit ? v : v + n;
+    for (int k = 0; k < rounds; k++) {
+        const int with = all[k].with;
+        n = (int64_t)(all[k].bytes / sizeof *v);
+        float *keep = r->rank > with ? v + n : v;
+        const float *give = r->rank > with ? v : v + n;
         for (int64_t i = 0; i < n; i += AT_ONCE) {
             const int64_t m = n - i < AT_ONCE ? n - i : AT_ONCE;
             const size_t bytes = (size_t)m * sizeof *v;
             r->by->exchange(with, give + i, bytes, with, came, bytes);
-            for (int64_t k = 0; k < m; k++)
-                keep[i + k] += came[k];
+            for (int64_t at = 0; at < m; at++)
+                keep[i + at] += came[at];
         }
         v = keep;
     }
@@ -172,12 +201,12 @@ bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e)
 
 void ranks_spread(const ranks *r, void *v, size_t bytes)
 {
-    int held = ranks_piece(r, r->rank), pieces = 1; /* held: in units of so many pieces */
-    const size_t one = bytes / (size_t)r->count;
-    for (int bit = r->count / 2; bit > 0; bit /= 2, pieces *= 2, held /= 2) {
-        const size_t n = one * (size_t)pieces;
+    round_trip all[MOST_ROUND];
+    int held = ranks_piece(r, r->rank); /* in units of a round's bytes */
+    for (int k = find_rounds(r, bytes, all) - 1; k >= 0; k--, held /= 2) {
+        const size_t n = all[k].bytes;
         char *own = (char *)v + (size_t)held * n, *other = (char *)v + (size_t)(held ^ 1) * n;
-        r->by->exchange(r->rank ^ bit, own, n, r->rank ^ bit, other, n);
+        r->by->exchange(all[k].with, own, n, all[k].with, other, n);
     }
 }
 

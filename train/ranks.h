@@ -31,6 +31,10 @@ void ranks_fail(const ranks *r, ts_error *e);
  * Sums are of 2^k neighbouring ranks' first: ((0 + 1) + (2 + 3)) + ... */
 int ranks_devices(const ranks *r); /* how many */
 int ranks_piece(const ranks *r, int rank);
+typedef struct network {
+    double latency, bandwidth; /* seconds of a message; bytes a second, each way */
+} network;
+double ranks_seconds(const ranks *r, size_t bytes, const network *by);    /* of all rounds */
 bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);         /* of each one's v its own piece of the sum */
 void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of each one's own piece all of v */
 void ranks_collect(const ranks *r, const void *piece, void *v, size_t n); /* the same on rank 0 alone; n: of a piece */

@@ -288,16 +288,14 @@ bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error 
            shards_weights(s, e) && lend_sums(s, e) && (z->exchange = exchange_make(s, e)) != NULL;
 }
 
-double shards_bytes(const step *s)
+double shards_bytes(const step *s, int64_t own, double *kept)
 {
     const shards *z = s->shards;
-    int64_t n = z->flat + (z->mean.data ? z->flat : 0);
-    for (int i = 0; i < z->n_device; i++)
-        for (int k = 0; k < MOST_LEVEL; k++)
-            n += z->device[i].level[k].data ? z->flat : 0;
+    const int64_t n = z->flat * (1 + (z->mean.data != NULL) + z->n_device * shards_levels(own / z->n_device));
+    *kept = 0;
     for (int i = 0; i < z->n_group; i++)
-        n += z->group[i].n_state * z->own * z->group[i].slice;
-    return (double)n * sizeof(float);
+        *kept += (double)(z->group[i].n_state * own * z->group[i].slice) * sizeof(float);
+    return (double)n * sizeof(float) + *kept;
 }
 
 void shards_free(step *s)

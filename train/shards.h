@@ -84,13 +84,25 @@ void devices_sum(const shards *z);
 struct exchange *exchange_make(const step *s, ts_error *e); /* the plan is there; NULL with e set */
 bool exchange_run(step *s, step_result *r, ts_error *e);    /* the step's plan, meanwhile */
 void exchange_free(struct exchange *x);
+/* What would be the seconds of exchange_run beside the last of `own` shards, were they as many on each rank of r. */
+typedef struct exchange_model {
+    const double *kernel; /* of the step's plan: seconds each */
+    int n_kernel;
+    int64_t own;
+    double byte;  /* seconds that memory takes for one, where sums are added */
+    double crowd; /* ranks whose threads share a core: kernels take that many times as long */
+    network net;
+} exchange_model;
+void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, step_result *out);
 /* In shards.c and shards_state.c. */
 /* t: by weight, what lies there */
 bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *flat, ts_error *e);
 bool shards_lend_sums(step *s, ts_error *e); /* to the update, of own pieces; below the same of weights */
 bool shards_lend_weights(step *s, ts_error *e);
 bool shards_weights(step *s, ts_error *e); /* the step's weights have changed */
-double shards_bytes(const step *s);        /* of sums, and of own pieces with what is kept of them */
+/* Of sums, and of own pieces with what is kept of them, at a rank that has `own` shards; kept: the latter alone. */
+double shards_bytes(const step *s, int64_t own, double *kept);
+int shards_levels(int64_t each); /* sums that a device holds at once which computes so many shards */
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e);
 void shards_free(step *s);
 bool shards_begin(step *s, const ts_tensors *kept, ts_error *e); /* after the weights; NULL: at the beginning */

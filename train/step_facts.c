@@ -10,8 +10,10 @@ cJSON *step_facts(const step *s, ts_error *e)
     char *text = ts_plan_json(s->plan, e);
     cJSON *plan = text ? js_parse(text, "the plan", e) : NULL, *facts = plan ? cJSON_CreateObject() : NULL;
     if (facts) {
+        double own;
         const double kept = js_get_number(plan, "memory/weights_bytes", 0) +
-                            (s->shards ? shards_bytes(s) : js_get_number(plan, "memory/inputs_bytes", 0));
+                            (s->shards ? shards_bytes(s, s->shards->own, &own)
+                                       : js_get_number(plan, "memory/inputs_bytes", 0));
         js_put(facts, "bytes:%g,alive_bytes:%g", kept + js_get_number(plan, "memory/arena_bytes", 0),
                kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
     }

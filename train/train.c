@@ -3,6 +3,7 @@
 #include "graph/base/clock.h"
 #include "train/blame.h"
 #include "train/checkpoint.h"
+#include "train/forecast.h"
 #include "train/misjudged.h"
 #include "train/program.h"
 #include "train/report.h"
@@ -396,6 +397,9 @@ int train_run(train_job *j, ts_error *e)
     int code = (!j->joins || ranks_open(&t->ranks, e)) && train_begin(t, e) ? TS_OK : (int)e->code;
     if (code == TS_OK && j->emit)
         code = emit(t, e) ? TS_OK : (int)e->code;
+    else if (code == TS_OK && j->forecast)
+        code = (j->forecast->reply = forecast_make(&t->step, j->forecast, &t->options, j->run, e)) ? TS_OK
+                                                                                                   : (int)e->code;
     else if (code == TS_OK && j->planned)
         code = j->planned(j->user, t->step.plan, e) ? TS_OK : (int)e->code;
     else if (code == TS_OK && !j->dry)

@@ -10,7 +10,7 @@
  *            shards*, devices, ranks   a step in parts            collective    what carries bytes between processes
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
- *            report*                   the page of a run      pace                          how long the rest takes */
+ *            report*                   the page of a run      pace, forecast  how long the rest takes, and other ranks */
 #ifndef TRAIN_H
 #define TRAIN_H
 #include "graph/base/js.h"
@@ -40,6 +40,7 @@ typedef struct train_job {
     bool dry;             /* checks everything, trains nothing */
     bool (*planned)(void *user, ts_plan *step,
                     ts_error *e); /* with resume: is given the plan; trains nothing. Or NULL */
+    struct forecast *forecast;    /* with resume: its reply is made (forecast.h); trains nothing. Or NULL */
     const char *emit; /* with resume: a new folder for the run as a program of its own; trains nothing. Or NULL */
     ts_options options;
     const volatile sig_atomic_t *stop; /* becomes non-zero: finish the step, save, return TS_INTERRUPTED */

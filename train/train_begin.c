@@ -202,7 +202,7 @@ static bool disk_lasts(training *t, ts_error *e)
 /* Of a run that goes on just as it began: for something else than training. */
 static bool asks(const train_job *j)
 {
-    return j->emit || j->planned;
+    return j->emit || j->planned || j->forecast;
 }
 
 bool job_trains(const train_job *j)

@@ -1,4 +1,5 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
+#include "train/forecast.h"
 #include "train/run_folder.h"
 #include "graph/base/base.h"
 #include "graph/base/stats.h"
@@ -370,10 +371,75 @@ static bool explain_step(void *user, ts_plan *step, ts_error *e)
     return dump_make(&d, a, e) && dump_of_kernels(&d, e) && explain_plan(a, &d, step, NULL, e);
 }
 
+/* ---- by the number of ranks ---- */
+static const char ranks_form[] =
+    "target {target}  {shards} shards  a message {latency_ns}, {bytes_per_s:%.3g} bytes/s  times of kernels "
+    "[measured?measured "
+    "by the run|predicted]\n\n"
+    "[rows!  >ranks|>step|>exchange|>hidden|>exposed|>efficiency|>memory|>optimizer\n"
+    "{ranks}\t{step_ns}\t{exchange_ns}\t{hidden:%.0f%} %\t{share:%.1f%} %\t{efficiency:%.0f%} "
+    "%\t{step_bytes}\t{optimizer_bytes}]"
+    "\nfastest with {fastest} rank[fastest=1?|s]; more than {pays} save less than a tenth of a step\n"
+    "[limit?the run has {shards} shards: no more ranks can share them\n]";
+
+typedef struct measure_unit {
+    const char *name;
+    double is;
+} measure_unit;
+static const measure_unit waits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {0}},
+                          speeds[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {0}};
+
+/* "latency:2us ..." */
+static bool read_unit(const char *net, const char *name, const measure_unit *known, double *out)
+{
+    const char *at = strstr(net, name);
+    char *end = NULL;
+    if (!at || (at != net && at[-1] != ' '))
+        return false;
+    at += strlen(name);
+    *out = strtod(at, &end);
+    const size_t n = strcspn(end, " ");
+    for (; known->name; known++)
+        if (strlen(known->name) == n && strncmp(end, known->name, n) == 0)
+            return end > at && (*out *= known->is, *out > 0 && *out < INFINITY);
+    return false;
+}
+
+static bool explain_ranks(const args *a, ts_error *e)
+{
+    const char *net = args_needed(a, "net", "--net \"latency:2us bandwidth:12GB/s\" says what is between the ranks", e);
+    forecast f = {.most = (int)args_integer(a, "ranks"), .core = (double)args_integer(a, "cores")};
+    if (!net)
+        return false;
+    if (!read_unit(net, "latency:", waits, &f.net.latency) || !read_unit(net, "bandwidth:", speeds, &f.net.bandwidth)) {
+        err_set(e, TS_USAGE, "--net \"%s\": \"latency:2us bandwidth:12GB/s\" expected", net);
+        return err_hint(e, "units are ns, us, ms, s and MB/s, GB/s, Mbit/s, Gbit/s");
+    }
+    if (!run_is(args_noun(a, 0))) {
+        err_set(e, TS_USAGE, "explain: --ranks is about steps of training, and '%s' is no run", args_noun(a, 0));
+        return err_hint(e, "tessera train MODEL --data FILE --shards 8 --steps 1 -o RUN begins one");
+    }
+    if (run_forecast(a, args_noun(a, 0), args_text(a, "schema"), &f, e) != TS_OK)
+        return false;
+    reply_give(a, f.reply, ranks_form);
+    return true;
+}
+
 static int run(const args *a, ts_error *e)
 {
     static const char *const kernels[] = {"op", "dump", "why", "profile", "all", NULL};
+    static const char *const plans[] = {"op", "dump", "why", "profile", "all", "ledger", NULL}, *const between[] = {
+                                                                                                    "net", "cores",
+                                                                                                    NULL};
     session s = {0};
+    if (args_count(a, "ranks"))
+        return args_clash(a, plans, "explain: ", " is about one plan, and --ranks about many processes",
+                          "leave one of them out", e) &&
+                       explain_ranks(a, e)
+                   ? TS_OK
+                   : e->code;
+    if (!args_clash(a, between, "explain: ", " is of --ranks", "--ranks 64 tells what a step takes on up to 64", e))
+        return e->code;
     if (args_flag(a, "ledger") && !args_clash(a, kernels, "explain: ", " is about kernels, and --ledger lists values",
                                               "leave one of them out", e))
         return e->code;
@@ -398,6 +464,11 @@ static const option options[] = {
     {"ledger", 0, FLAG, NULL, "who writes and reads each value, where, and what waits for what", ONCE},
     {"profile", 0, FLAG, NULL, "times of kernels beside what is predicted, run one by one", ONCE},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
+    {"ranks", 0, INTEGER, "N", "of a run in shards: time and memory of a step on 1, 2, 4, ... N processes", NULL, false,
+     1, 1024},
+    {"net", 0, WORD, "TEXT", "with --ranks: \"latency:2us bandwidth:12GB/s\" between any two of them", ONCE},
+    {"cores", 0, INTEGER, "N", "with --ranks: cores that all share (default: each rank has its own)", NULL, false, 1,
+     1 << 20},
     {0},
 };
 
@@ -414,6 +485,7 @@ const verb verb_explain = {
                 "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
                 "tessera explain bert-base --profile # predicted times beside measured ones\n"
                 "tessera explain bert-base --ledger # who writes, who reads, what waits\n"
-                "tessera explain run -s lean.json # the step of a run of tessera train",
+                "tessera explain run -s lean.json # the step of a run of tessera train\n"
+                "tessera explain run --ranks 64 --net 'latency:2us bandwidth:12GB/s'",
     .run = run,
 };

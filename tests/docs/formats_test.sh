@@ -119,6 +119,9 @@ echo '{ "format": "tiling/1", "rules": [ { "name": "lean", "match": { "op": "tan
 kept tiling lean.json
 made plan explain run -s lean.json --threads 1
 made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --steps 1 -s lean.json --threads 1 -o lean
+made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8 --shards 4 --steps 2 \
+    --threads 1 -o cut
+made ranks explain cut --ranks 8 --net 'latency:2us bandwidth:12GB/s'
 made eval eval run --data dev.tsv
 made predict predict run --text 'the film was superb' --text 'awful' --probabilities
 awk -F '\t' '{ print $1 "\t" ($2 ? "good" : "bad") }' train.tsv >named.tsv
