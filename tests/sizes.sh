@@ -16,14 +16,14 @@ graph                  33395  the table of operations is half of it
 import                 12069  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                4399  the chain rule, forward mode, batches, optimizers
 schedule                 226  the table of passes
-schedule/plan           2229  kernels, stages, values, targets
+schedule/plan           2259  kernels, stages, values, targets
 schedule/nest           2430  the notation of loops
 schedule/schema         1443  rules, and loops by them
 schedule/fuse           2277  nodes become kernels
 schedule/passes         5695  a file for each other step
 schedule/place           823  plans over several devices
 schedule/explain        1769  what people read of a plan
-backends                4401  driver, runner, weights: what back ends share
+backends                4552  driver, runner, weights: what back ends share
 backends/codegen       12877  nests to text, for every C-like language
 backends/cpu            2809  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
@@ -39,10 +39,10 @@ backends/cuda           2580  a dialect and a device
 bench                   6779  race, statistics, peers
 bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
-train                  10892  fine-tuning, generation, export
+train                  11173  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13864  a file for each verb
-tests                  52990  about half of what they test
+cli                    13948  a file for each verb
+tests                  53182  about half of what they test
 bench/tune              1199  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '

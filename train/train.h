@@ -10,7 +10,7 @@
  *            shards*, devices, ranks   a step in parts            collective    what carries bytes between processes
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
- *            report*                   the page of a run      pace, forecast  how long the rest takes, and other ranks */
+ *            report*                   the page of a run      pace, forecast  how long it takes, and with more ranks */
 #ifndef TRAIN_H
 #define TRAIN_H
 #include "graph/base/js.h"

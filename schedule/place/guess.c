@@ -1,6 +1,7 @@
 /* guess.c - where kernels go that nobody placed, in a plan over several devices: by the time that the whole takes
  * if each kernel and each transfer takes what the targets' costs say. A device apart from others works while these do;
- * those that share the processor take turns. Searched from each device alone, by cuts of the order in two, then kernel by kernel. */
+ * those that share the processor take turns. Searched from each device alone, by cuts of the order in two, then kernel
+ * by kernel. */
 #include "schedule/place/place.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  *
  *   - Rules, what a device cannot take, and the guess say of nodes where they are computed. Fusion joins nodes of one
  *     site only, so that a kernel has one. Of fusion's order that is kept which operands need: what is ready on a site
- *     is done together, and few transfers are left. Sites run at once: what waits for what are the hazards of the whole.
+ *     is done together, and few transfers are left. Sites run at once: what waits for what are hazards of the whole.
  *   - A value that several sites read lies in rows and whole: a transfer copies bytes. It is there from the first
  *     kernel that may read it, and at home until it is sent. Inputs, weights and constants are not sent: every site has
  *     those that it reads.

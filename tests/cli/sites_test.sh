@@ -22,7 +22,7 @@ for name in "last_hidden_state", "pooler_output":
     assert np.abs(a - b).max() < 1e-5, np.abs(a - b).max()
 PY
 expect 0 'interp to cpu, 4 KiB' explain bert-tiny -s cut.json $small
-expect 0 'k1  layer_norm f32  embeddings.word_embeddings.weight  on interp  (rule guess)' explain bert-tiny -s cut.json $small
+expect 0 'layer_norm f32  embeddings.word_embeddings.weight  on interp  (rule guess)' explain bert-tiny -s cut.json $small
 "$TESSERA" explain bert-tiny -s cut.json $small --json >plan.json || wrong "explain --json fails"
 python3 - <<'PY' || wrong "what explain says of the cut does not add up" "$(head -c 300 plan.json)"
 import json

@@ -1,5 +1,6 @@
 /* place_test.c - plans over several devices: which kernels go where, what crosses, that every value is where it is read
- * when it is read, however devices overlap, and what is refused. The devices are made up: near and far, far/1 told ahead; slow and narrow. */
+ * when it is read, however devices overlap, and what is refused. The devices are made up: near and far, far/1 told
+ * ahead; slow and narrow. */
 #include "schedule/explain/explain.h"
 #include "tests/check.h"
 #include "schedule/plan/hazard.h"
@@ -163,7 +164,7 @@ static int next_kernel(const plan *p, const hazards *h, const bool *done, int fr
     return -1;
 }
 
-/* Each device in its order, but all of them as far as the hazards let them: the first ORDERS one ahead of the others. */
+/* Each device in its order, all of them as far as the hazards let them: the first ORDERS one ahead of the others. */
 enum { ORDERS = 6 };
 static bool run_once(const plan *p, int order)
 {
