@@ -34,7 +34,7 @@ static const reader *reader_for(const char *path, err *e)
     for (const reader *const *r = readers; *r && !found; r++) {
         if ((*r)->is(path, map.at, map.size))
             found = *r;
-        text_add(&known, "%s.%s", known.length ? " or " : "", (*r)->name);
+        text_add(&known, "%s.%s", !known.length ? "" : r[1] ? ", " : " or ", (*r)->name);
     }
     file_unmap(&map);
     if (!found) {

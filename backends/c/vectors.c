@@ -116,7 +116,7 @@ const function c_vectors[] = {
     {"turn", "type mask.type UNROLL! ZIP!", VECTOR, /* element j of vector i becomes element i of vector j */
      "LANES void %T_turn(%T *a)\n"
      "{\n"
-     "    typedef %M lanes;\n"
+     "    typedef %M lanes __attribute__((unused)); /* by gcc alone */\n"
      "%Z"
      "}\n"},
     {"turned", "turn UNROLL!", VECTOR, /* rows are so many elements apart */

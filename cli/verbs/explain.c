@@ -389,19 +389,19 @@ typedef struct measure_unit {
 static const measure_unit waits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {0}},
                           speeds[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {0}};
 
-/* "latency:2us ..." */
+/* "latency:2us ...", parts by blanks or commas */
 static bool read_unit(const char *net, const char *name, const measure_unit *known, double *out)
 {
     const char *at = strstr(net, name);
     char *end = NULL;
-    if (!at || (at != net && at[-1] != ' '))
+    if (!at || (at != net && !strchr(" ,", at[-1])))
         return false;
     at += strlen(name);
     *out = strtod(at, &end);
-    const size_t n = strcspn(end, " ");
+    const size_t n = strcspn(end, " ,");
     for (; known->name; known++)
         if (strlen(known->name) == n && strncmp(end, known->name, n) == 0)
-            return end > at && (*out *= known->is, *out > 0 && *out < INFINITY);
+            return end > at && (*out *= known->is, *out >= 0 && *out < INFINITY);
     return false;
 }
 
@@ -411,7 +411,8 @@ static bool explain_ranks(const args *a, ts_error *e)
     forecast f = {.most = (int)args_integer(a, "ranks"), .core = (double)args_integer(a, "cores")};
     if (!net)
         return false;
-    if (!read_unit(net, "latency:", waits, &f.net.latency) || !read_unit(net, "bandwidth:", speeds, &f.net.bandwidth)) {
+    if (!read_unit(net, "latency:", waits, &f.net.latency) || !read_unit(net, "bandwidth:", speeds, &f.net.bandwidth) ||
+        f.net.bandwidth <= 0) {
         err_set(e, TS_USAGE, "--net \"%s\": \"latency:2us bandwidth:12GB/s\" expected", net);
         return err_hint(e, "units are ns, us, ms, s and MB/s, GB/s, Mbit/s, Gbit/s");
     }
@@ -486,6 +487,6 @@ const verb verb_explain = {
                 "tessera explain bert-base --profile # predicted times beside measured ones\n"
                 "tessera explain bert-base --ledger # who writes, who reads, what waits\n"
                 "tessera explain run -s lean.json # the step of a run of tessera train\n"
-                "tessera explain run --ranks 64 --net 'latency:2us bandwidth:12GB/s'",
+                "tessera explain run --ranks 64 --net latency:2us,bandwidth:12GB/s",
     .run = run,
 };

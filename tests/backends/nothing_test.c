@@ -69,6 +69,7 @@ static void test_says(void)
     says("ts_model_bind", ts_model_bind(NULL, 0, NULL, NULL, &e));
     says("ts_model_bind_values", ts_model_bind_values(NULL, &(ts_binding){0}, &e));
     says("ts_model_reveal", ts_model_reveal(NULL, "*", &e) >= 0);
+    says("ts_model_cut", ts_model_cut(NULL, 0, NULL, 0, NULL, &e));
     says("ts_model_steps", ts_model_steps(NULL, &e));
     says("ts_model_json", ts_model_json(NULL, &e));
     says("ts_model_extend", ts_model_extend(NULL, "{}", &e));

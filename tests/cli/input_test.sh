@@ -23,7 +23,7 @@ expect 8 'built-in models are' show nothing.onnx
 expect 3 'junk.onnx' show junk.onnx
 expect 3 'file is empty' show empty.onnx
 cp junk.onnx model.safetensors
-expect 3 'a model is a file that ends in .json or .onnx, or the folder of one; weights alone are none' show model.safetensors
+expect 3 'a model is a file that ends in .json, .onnx or .txt, or the folder of one; weights alone are none' show model.safetensors
 rm model.safetensors
 expect 8 'holds no graph.json or model.onnx' show folder
 
