@@ -112,21 +112,31 @@ def complaints(verb, name, value):
 
 
 last = ""
-verbs = json.loads(subprocess.run([TESSERA, "help", "--json"], capture_output=True, check=True).stdout)["verbs"]
-tried = bad = 0
-missing = {v["name"] for v in verbs} - set(BASE)
-assert not missing, f"no command for {missing}"
-for verb in verbs:
-    if sys.argv[1:] and verb["name"] not in sys.argv[1:]:
-        continue
-    for o in verb["options"]:
-        for value in wrong_values(o) if o["value"] else []:
-            if (verb["name"], o["name"], value) in FINE or (verb["name"], o["name"]) in NO_USE:
-                continue
-            tried, last = tried + 1, ""
-            what = list(complaints(verb["name"], o["name"], value))
-            if what:
-                bad += 1
-                print(f"{verb['name']} --{o['name']}={value!r}: {'; '.join(what)}\n    {last}", file=sys.stderr)
-print(f"{tried} command lines, {bad} wrong")
-sys.exit(bad > 0 or not tried)
+
+
+def verbs():
+    found = json.loads(subprocess.run([TESSERA, "help", "--json"], capture_output=True, check=True).stdout)["verbs"]
+    missing = {v["name"] for v in found} - set(BASE)
+    assert not missing, f"no command for {missing}"
+    return [v for v in found if not sys.argv[1:] or v["name"] in sys.argv[1:]]
+
+
+def main():
+    global last
+    tried = bad = 0
+    for verb in verbs():
+        for o in verb["options"]:
+            for value in wrong_values(o) if o["value"] else []:
+                if (verb["name"], o["name"], value) in FINE or (verb["name"], o["name"]) in NO_USE:
+                    continue
+                tried, last = tried + 1, ""
+                what = list(complaints(verb["name"], o["name"], value))
+                if what:
+                    bad += 1
+                    print(f"{verb['name']} --{o['name']}={value!r}: {'; '.join(what)}\n    {last}", file=sys.stderr)
+    print(f"{tried} command lines, {bad} wrong")
+    sys.exit(bad > 0 or not tried)
+
+
+if __name__ == "__main__":
+    main()
