@@ -93,7 +93,7 @@ def main():
         p, found, changes = trace([TESSERA, verb["name"], *BASE[verb["name"]].split()])
         if p.returncode != CODES.get(verb["name"], 0):
             found.append(f"exit code {p.returncode}: {p.stderr[-300:]}")
-        left = [n for n in os.listdir(TEMPORARY) if n != ".ses"]  # a peer's library, where one is installed, leaves that
+        left = [n for n in os.listdir(TEMPORARY) if n != ".ses"]  # which a peer leaves
         if left:
             found.append(f"leaves {left[:3]} in the folder for temporary files")
         for line in found[:5]:
