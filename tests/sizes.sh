@@ -41,8 +41,8 @@ bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  11173  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13948  a file for each verb
-tests                  53182  about half of what they test
+cli                    13949  a file for each verb
+tests                  53302  about half of what they test
 bench/tune              1199  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software
 '
