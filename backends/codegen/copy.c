@@ -26,7 +26,8 @@ static bool find_strides(emitter *m, int load, const int *order, int n, int64_t 
 
 /* ---- the copy's statements ---- */
 static const element of_bytes[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E_U64};
-enum { BLOCK = 16 }; /* elements whose lines stay in the first cache, both ways */
+enum { HALF_LINE = 32 }; /* bytes: longer vectors cross a line wherever rows are not whole lines */
+enum { BLOCK = 16 };     /* elements whose lines stay in the first cache, both ways */
 
 static const char *copy_at(emitter *m, const copying *c) /* where the copy begins */
 {
@@ -133,7 +134,8 @@ static bool clamped(emitter *m, const copying *c) /* some subscript leaves its d
 /* Whole blocks by vectors, where the language has them. */
 static void turn_blocks(emitter *m, const copying *c, const affine *at)
 {
-    const int bytes = ts_dtype_bytes(source_dtype(m, c->load)), n = (int)int_min(vector_count(m, bytes), 32 / bytes);
+    const int bytes = ts_dtype_bytes(source_dtype(m, c->load)),
+              n = (int)int_min(vector_count(m, bytes), HALF_LINE / bytes);
     const element e = of_bytes[bytes];
     const bool turns = n > 1 && n <= BLOCK && callees_have(m->d, "turned", 6, (instance){e, n}) && c->even &&
                        !clamped(m, c) && !stage_guard(m->s, c->load);

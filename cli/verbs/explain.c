@@ -389,20 +389,38 @@ typedef struct measure_unit {
 static const measure_unit waits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {0}},
                           speeds[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {0}};
 
-/* "latency:2us ...", parts by blanks or commas */
-static bool read_unit(const char *net, const char *name, const measure_unit *known, double *out)
+static bool read_unit(const char *word, size_t n, const measure_unit *known, double *out)
 {
-    const char *at = strstr(net, name);
     char *end = NULL;
-    if (!at || (at != net && !strchr(" ,", at[-1])))
-        return false;
-    at += strlen(name);
-    *out = strtod(at, &end);
-    const size_t n = strcspn(end, " ,");
-    for (; known->name; known++)
-        if (strlen(known->name) == n && strncmp(end, known->name, n) == 0)
-            return end > at && (*out *= known->is, *out >= 0 && *out < INFINITY);
+    *out = strtod(word, &end);
+    const size_t rest = end > word && end <= word + n ? n - (size_t)(end - word) : 0;
+    for (; rest && known->name; known++)
+        if (strlen(known->name) == rest && strncmp(end, known->name, rest) == 0)
+            return *out *= known->is, *out >= 0 && *out < INFINITY;
     return false;
+}
+
+/* "latency:2us bandwidth:12GB/s", in any order, each once, by blanks or commas */
+static bool read_net(const char *net, forecast *f)
+{
+    static const struct {
+        const char *name;
+        const measure_unit *known;
+    } parts[] = {{"latency:", waits}, {"bandwidth:", speeds}};
+    double *const to[] = {&f->net.latency, &f->net.bandwidth};
+    bool read[COUNT(parts)] = {false}, good = true;
+    for (const char *s = net; good && *(s += strspn(s, " ,"));) {
+        const size_t n = strcspn(s, " ,");
+        int i = 0;
+        while (i < COUNT(parts) && strncmp(s, parts[i].name, strlen(parts[i].name)) != 0)
+            i++;
+        const size_t at = i < COUNT(parts) ? strlen(parts[i].name) : 0;
+        good = at && !read[i] && read_unit(s + at, n - at, parts[i].known, to[i]);
+        if (good)
+            read[i] = true;
+        s += n;
+    }
+    return good && read[0] && read[1] && f->net.bandwidth > 0;
 }
 
 static bool explain_ranks(const args *a, ts_error *e)
@@ -411,8 +429,7 @@ static bool explain_ranks(const args *a, ts_error *e)
     forecast f = {.most = (int)args_integer(a, "ranks"), .core = (double)args_integer(a, "cores")};
     if (!net)
         return false;
-    if (!read_unit(net, "latency:", waits, &f.net.latency) || !read_unit(net, "bandwidth:", speeds, &f.net.bandwidth) ||
-        f.net.bandwidth <= 0) {
+    if (!read_net(net, &f)) {
         err_set(e, TS_USAGE, "--net \"%s\": \"latency:2us bandwidth:12GB/s\" expected", net);
         return err_hint(e, "units are ns, us, ms, s and MB/s, GB/s, Mbit/s, Gbit/s");
     }

@@ -2,7 +2,8 @@
  * computing, which wait for the sums of the step before, and of what is loaded, from the first two caches one after
  * the other, and from behind them, which is fetched meanwhile. The longest hides most of the others; how much of them
  * is seen is a rate of the machine. What is computed, loaded and stored is counted in the statements that are
- * compiled; every other figure is counted from the nest or is a rate; none is fitted. */
+ * compiled; every other figure is counted from the nest or is a rate, but how many
+ * instructions begin in a cycle, and what a branch takes: those are assumed. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/fit.h"
 #include "schedule/nest/nest.h"

@@ -54,6 +54,19 @@ void ruled_check(int n, const ruled *c, const ts_options *on)
     ruled_check_then(n, c, NULL, on);
 }
 
+void ruled_check_sets(int n, const ruled *c, const char *sets)
+{
+    char isa[32];
+    for (int length = 0; sscanf(sets, "%31s%n", isa, &length) == 1; sets += length) {
+        ts_error lacks = {0};
+        const ts_options on = {.target = "c", .isa = isa};
+        char *machine = ts_machine_json(&on, &lacks);
+        if (machine)
+            ruled_check(n, c, &on);
+        ts_free(machine);
+    }
+}
+
 void ruled_check_then(int n, const ruled *c, const op *const *then, const ts_options *on)
 {
     static trial t;

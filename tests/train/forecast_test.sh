@@ -40,6 +40,9 @@ grep -q '^ *4 .*KiB' said || wrong "the table has no row of four ranks" "$(cat s
 expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'latency:2 bandwidth:12GB/s'
 expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'latency:2us bandwidth:-1GB/s'
 expect 2 '--net is missing' explain run --ranks 4
+expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'latency:2us bandwidth:12GB/s jitter:1us'
+expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'latency:2us latency:3us bandwidth:12GB/s'
+expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'bandwidth:12GB/s'
 expect 2 '--ranks is about steps of training' explain gpt2-tiny --ranks 4 --net 'latency:2us bandwidth:12GB/s'
 expect 2 'has one shard' explain whole --ranks 4 --net 'latency:2us bandwidth:12GB/s'
 expect 2 '--cores is of --ranks' explain run --cores 4

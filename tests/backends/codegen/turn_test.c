@@ -4,8 +4,6 @@
 #include "tests/backends/ruled.h"
 #include "tests/check.h"
 
-#include <stdlib.h>
-
 static const ruled cases[] = {
     {"x f32[24,40]; y transpose axes=[1,0] x", "transpose", "\"r\":40", "r/8 c/8 c@unroll r@vector"},
     {"x f32[37,21]; y transpose axes=[1,0] x", "transpose", "\"r\":21", "r/8 c/12 c@unroll r@vector"},
@@ -24,14 +22,6 @@ static const ruled cases[] = {
 
 int main(void)
 {
-    static const char *const sets[] = {"plain", "avx2", "avx512", "neon"};
-    for (int i = 0; i < COUNT(sets); i++) {
-        ts_error lacks = {0};
-        const ts_options on = {.target = "c", .isa = sets[i]};
-        char *machine = ts_machine_json(&on, &lacks);
-        if (machine)
-            ruled_check(COUNT(cases), cases, &on);
-        free(machine);
-    }
+    ruled_check_sets(COUNT(cases), cases, "plain avx2 avx512 neon");
     return check_done();
 }

@@ -3,8 +3,6 @@
 #include "tests/backends/ruled.h"
 #include "tests/check.h"
 
-#include <stdlib.h>
-
 static const ruled cases[] = {
     {"x f32[9,37]; w f32[37,21]; y matmul x w", "matmul", "\"n\":21", "m/2 k m@unroll n@vector"},
     {"x f64[9,37]; w f64[37,22]; y matmul x w", "matmul", "\"n\":22", "m k n@vector"},
@@ -36,14 +34,6 @@ static const ruled cases[] = {
 
 int main(void)
 {
-    static const char *const sets[] = {"plain", "avx2", "avx512", "avx512vnni", "neon"};
-    for (int i = 0; i < COUNT(sets); i++) {
-        ts_error lacks = {0};
-        const ts_options on = {.target = "c", .isa = sets[i]};
-        char *machine = ts_machine_json(&on, &lacks);
-        if (machine)
-            ruled_check(COUNT(cases), cases, &on);
-        free(machine);
-    }
+    ruled_check_sets(COUNT(cases), cases, "plain avx2 avx512 avx512vnni neon");
     return check_done();
 }
