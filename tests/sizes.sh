@@ -24,7 +24,7 @@ schedule/passes         5695  a file for each other step
 schedule/place           823  plans over several devices
 schedule/explain        1769  what people read of a plan
 backends                4552  driver, runner, weights: what back ends share
-backends/codegen       12877  nests to text, for every C-like language
+backends/codegen       12879  nests to text, for every C-like language
 backends/cpu            2809  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
 backends/probe           761  loops that keep a core busy, for benchmarks and back ends
@@ -41,7 +41,7 @@ bench/report            5676  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  11173  fine-tuning, generation, export
 models                  1766  on the public header alone
-cli                    13949  a file for each verb
+cli                    13986  a file for each verb
 tests                  53302  about half of what they test
 bench/tune              1199  a search for loops, its log and rules
 tests/gpusim           10208  a driver and a card in software

@@ -1,5 +1,5 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
-#include "train/forecast.h"
+#include "cli/ranks.h"
 #include "train/run_folder.h"
 #include "graph/base/base.h"
 #include "graph/base/stats.h"
@@ -371,78 +371,7 @@ static bool explain_step(void *user, ts_plan *step, ts_error *e)
     return dump_make(&d, a, e) && dump_of_kernels(&d, e) && explain_plan(a, &d, step, NULL, e);
 }
 
-/* ---- by the number of ranks ---- */
-static const char ranks_form[] =
-    "target {target}  {shards} shards  a message {latency_ns}, {bytes_per_s:%.3g} bytes/s  times of kernels "
-    "[measured?measured "
-    "by the run|predicted]\n\n"
-    "[rows!  >ranks|>step|>exchange|>hidden|>exposed|>efficiency|>memory|>optimizer\n"
-    "{ranks}\t{step_ns}\t{exchange_ns}\t{hidden:%.0f%} %\t{share:%.1f%} %\t{efficiency:%.0f%} "
-    "%\t{step_bytes}\t{optimizer_bytes}]"
-    "\nfastest with {fastest} rank[fastest=1?|s]; more than {pays} save less than a tenth of a step\n"
-    "[limit?the run has {shards} shards: no more ranks can share them\n]";
-
-typedef struct measure_unit {
-    const char *name;
-    double is;
-} measure_unit;
-static const measure_unit waits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {0}},
-                          speeds[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6}, {0}};
-
-static bool read_unit(const char *word, size_t n, const measure_unit *known, double *out)
-{
-    char *end = NULL;
-    *out = strtod(word, &end);
-    const size_t rest = end > word && end <= word + n ? n - (size_t)(end - word) : 0;
-    for (; rest && known->name; known++)
-        if (strlen(known->name) == rest && strncmp(end, known->name, rest) == 0)
-            return *out *= known->is, *out >= 0 && *out < INFINITY;
-    return false;
-}
-
-/* "latency:2us bandwidth:12GB/s", in any order, each once, by blanks or commas */
-static bool read_net(const char *net, forecast *f)
-{
-    static const struct {
-        const char *name;
-        const measure_unit *known;
-    } parts[] = {{"latency:", waits}, {"bandwidth:", speeds}};
-    double *const to[] = {&f->net.latency, &f->net.bandwidth};
-    bool read[COUNT(parts)] = {false}, good = true;
-    for (const char *s = net; good && *(s += strspn(s, " ,"));) {
-        const size_t n = strcspn(s, " ,");
-        int i = 0;
-        while (i < COUNT(parts) && strncmp(s, parts[i].name, strlen(parts[i].name)) != 0)
-            i++;
-        const size_t at = i < COUNT(parts) ? strlen(parts[i].name) : 0;
-        good = at && !read[i] && read_unit(s + at, n - at, parts[i].known, to[i]);
-        if (good)
-            read[i] = true;
-        s += n;
-    }
-    return good && read[0] && read[1] && f->net.bandwidth > 0;
-}
-
-static bool explain_ranks(const args *a, ts_error *e)
-{
-    const char *net = args_needed(a, "net", "--net \"latency:2us bandwidth:12GB/s\" says what is between the ranks", e);
-    forecast f = {.most = (int)args_integer(a, "ranks"), .core = (double)args_integer(a, "cores")};
-    if (!net)
-        return false;
-    if (!read_net(net, &f)) {
-        err_set(e, TS_USAGE, "--net \"%s\": \"latency:2us bandwidth:12GB/s\" expected", net);
-        return err_hint(e, "units are ns, us, ms, s and MB/s, GB/s, Mbit/s, Gbit/s");
-    }
-    if (!run_is(args_noun(a, 0))) {
-        err_set(e, TS_USAGE, "explain: --ranks is about steps of training, and '%s' is no run", args_noun(a, 0));
-        return err_hint(e, "tessera train MODEL --data FILE --shards 8 --steps 1 -o RUN begins one");
-    }
-    if (run_forecast(a, args_noun(a, 0), args_text(a, "schema"), &f, e) != TS_OK)
-        return false;
-    reply_give(a, f.reply, ranks_form);
-    return true;
-}
-
+/* ---- the command ---- */
 static int run(const args *a, ts_error *e)
 {
     static const char *const kernels[] = {"op", "dump", "why", "profile", "all", NULL};
@@ -453,7 +382,7 @@ static int run(const args *a, ts_error *e)
     if (args_count(a, "ranks"))
         return args_clash(a, plans, "explain: ", " is about one plan, and --ranks about many processes",
                           "leave one of them out", e) &&
-                       explain_ranks(a, e)
+                       ranks_explain(a, e)
                    ? TS_OK
                    : e->code;
     if (!args_clash(a, between, "explain: ", " is of --ranks", "--ranks 64 tells what a step takes on up to 64", e))
