@@ -63,7 +63,7 @@ static void rotate(const char *run, int64_t keep, int64_t best)
         if (all.step[i] == best)
             continue;
         name_of(path, run, all.step[i]);
-        files_remove_folder(path);
+        file_remove_tree(path);
     }
     free(all.step);
 }
@@ -92,12 +92,12 @@ bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, i
     keep = keep < LEAST ? LEAST : keep;
     snprintf(building, sizeof building, "%s/checkpoints/.building", run);
     name_of(path, run, step);
-    files_remove_folder(building); /* what a killed process left; the lock says that nobody else is here */
-    if (!files_make_folder(building, e) || !write_files(building, step, all, e)) {
-        files_remove_folder(building);
+    file_remove_tree(building); /* what a killed process left; the lock says that nobody else is here */
+    if (!file_make_folder(building, e) || !write_files(building, step, all, e)) {
+        file_remove_tree(building);
         return false;
     }
-    files_remove_folder(path); /* of a run that went back behind this step */
+    file_remove_tree(path); /* of a run that went back behind this step */
     if (!files_publish(building, path, e))
         return false;
     rotate(run, keep, best);

@@ -3,7 +3,6 @@
 
 #include "graph/base/base.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,39 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *remedy(int why)
-{
-    switch (why) {
-    case ENOENT: return "give the path of what is there; names without a folder are looked for in this one";
-    case EISDIR: return "name a file; this is a folder";
-    case ENOTDIR: return "a part of this path is a file, no folder";
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG: return "make room there; what was written before is whole";
-    case EROFS:
-    case EACCES:
-    case EPERM: return "choose a place that this user may read and write";
-    default: return NULL;
-    }
-}
-
-bool files_failed(const char *doing, const char *path, ts_error *e)
-{
-    char words[128];
-    const char *what_to_do = remedy(errno);
-    err_set(e, TS_FILES, "cannot %s '%s': %s", doing, path, strerror_r(errno, words, sizeof words));
-    return what_to_do ? err_hint(e, "%s", what_to_do) : false;
-}
-
 static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return files_failed("read", path, e);
-    if (S_ISDIR(st.st_mode)) {
-        errno = EISDIR;
-        return files_failed("read", path, e);
-    }
+        return file_failed(e, "read", path, errno);
+    if (S_ISDIR(st.st_mode))
+        return file_failed(e, "read", path, EISDIR);
     if (!S_ISREG(st.st_mode)) {
         err_set(e, TS_FILES, "cannot read '%s': it is a pipe or a device, not a file", path);
         return err_hint(e, "write what comes out of it into a file: it is read again when a run goes on");
@@ -58,7 +31,7 @@ static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return files_failed("read", path, e);
+            return file_failed(e, "read", path, errno);
         if (n == 0) {
             err_set(e, TS_FILES, "'%s' shrank from %zu to %zu bytes while it was read", path, size, out->n);
             return err_hint(e, "train on a file that nothing else writes");
@@ -72,9 +45,13 @@ static bool read_all(int fd, const char *path, bytes *out, ts_error *e)
 bool bytes_read(const char *path, bytes *out, ts_error *e)
 {
     *out = (bytes){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return files_failed("open", path, e);
+    int fd = file_open(path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd < 0) {
+        const bool none = errno == ENOENT;
+        file_failed(e, "open", path, errno);
+        return none ? err_hint(e, "give the path of what is there; names without a folder are looked for in this one")
+                    : false;
+    }
     const bool good = read_all(fd, path, out, e);
     close(fd);
     if (good)
@@ -84,57 +61,23 @@ bool bytes_read(const char *path, bytes *out, ts_error *e)
     return false;
 }
 
-bool files_make_folder(const char *path, ts_error *e)
-{
-    char prefix[4096];
-    if (!*path || strlen(path) >= sizeof prefix) {
-        errno = ENAMETOOLONG;
-        return files_failed("make the folder", path, e);
-    }
-    memcpy(prefix, path, strlen(path) + 1);
-    for (char *slash = strchr(prefix + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash)
-            *slash = 0;
-        struct stat st;
-        const int why = mkdir(prefix, 0777) == 0 ? 0 : errno;
-        if (why && (stat(prefix, &st) != 0 || !S_ISDIR(st.st_mode))) {
-            errno = why == EEXIST ? ENOTDIR : why;
-            return files_failed("make the folder", prefix, e);
-        }
-        if (!slash)
-            return true;
-        *slash = '/';
-    }
-}
-
-static bool sync_folder(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const bool good = fsync(fd) == 0 || errno == EINVAL;
-    close(fd);
-    return good;
-}
-
 bool files_publish(const char *from, const char *to, ts_error *e)
 {
-    char parent[4096];
-    const char *slash = strrchr(to, '/');
-    snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - to) : 1, slash ? to : ".");
-    return (sync_folder(from) && rename(from, to) == 0 && sync_folder(parent)) || files_failed("write", to, e);
+    return (rename(from, to) == 0 && file_sync_holder(to)) || file_failed(e, "write", to, errno);
 }
 
-void files_remove_folder(const char *path)
+bool files_hash_model(const char *model, char hash[65], ts_error *e)
 {
-    DIR *d = opendir(path);
-    if (!d)
-        return;
-    for (const struct dirent *i; (i = readdir(d));)
-        if (strcmp(i->d_name, ".") && strcmp(i->d_name, ".."))
-            unlinkat(dirfd(d), i->d_name, 0);
-    closedir(d);
-    rmdir(path);
+    char path[4096];
+    struct stat st;
+    static const char *const in_folder[] = {"", "/model.onnx", "/graph.json"};
+    *hash = 0;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s%s", model, in_folder[i]);
+        if (stat(path, &st) == 0 ? !S_ISDIR(st.st_mode) : errno != ENOENT && errno != ENOTDIR)
+            return ts_file_hash(path, hash, e);
+    }
+    return true;
 }
 
 enum { SUM_DIGITS = 64 }; /* of a SHA-256 */

@@ -12,11 +12,11 @@ typedef struct bytes {
 /* The whole file; one that shrinks while it is read is an error. at is for free(). */
 bool bytes_read(const char *path, bytes *out, ts_error *e);
 
-bool files_make_folder(const char *path, ts_error *e);
 /* Renames a folder whose files are on disk, for good: the folder that holds it is synced too. */
 bool files_publish(const char *from, const char *to, ts_error *e);
-void files_remove_folder(const char *path);                          /* with the plain files in it */
-bool files_failed(const char *doing, const char *path, ts_error *e); /* "cannot DOING 'PATH': WHY" by errno */
+
+/* SHA-256 of the model's file, in hex; empty where it is no file but built in. */
+bool files_hash_model(const char *model, char hash[65], ts_error *e);
 
 /* JSON objects whose last member is the SHA-256 of everything before it, so that no damage stays unseen. */
 char *files_seal_text(const char *object); /* for free() */

@@ -2,7 +2,6 @@
  * no step is told twice. */
 #include "train/run_folder.h"
 
-#include "graph/base/err.h"
 #include "train/files.h"
 #include "graph/base/base.h"
 
@@ -62,11 +61,11 @@ bool run_lock(run_folder *r, const char *path, bool fresh, ts_error *e)
 {
     char file[MOST_PATH];
     *r = (run_folder){.path = path, .lock = -1, .metrics = -1};
-    if (!files_make_folder(path, e) || !path_in(file, path, "lock", e))
+    if (!file_make_folder(path, e) || !path_in(file, path, "lock", e))
         return false;
-    r->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    r->lock = file_open(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
     if (r->lock < 0)
-        return files_failed("open", file, e);
+        return file_failed(e, "open", file, errno);
     if (!lock_soon(r->lock)) {
         err_set(e, TS_FILES, "another process trains in '%s' now", path);
         return err_hint(e, "wait until it ends, or train in another folder with -o");
@@ -232,11 +231,11 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
     bool good = gone || err_memory(e, b.n + 1, "the rows of '%s'", path);
     free(gone);
     if (stay < b.n) {
-        const int fd = open(aside, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        const int fd = file_open(aside, O_WRONLY | O_CREAT | O_APPEND, 0666);
         good = fd >= 0 && append(fd, b.at + stay, b.n - stay);
         if (fd >= 0)
             close(fd);
-        good = good ? ts_file_write(path, b.at, stay, e) : files_failed("write", aside, e);
+        good = good ? ts_file_write(path, b.at, stay, e) : file_failed(e, "write", aside, errno);
     }
     free(b.at);
     return good;
@@ -248,8 +247,8 @@ bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e)
     *damaged = 0;
     if (!path_in(path, r->path, "metrics.jsonl", e) || !roll_back(r->path, path, step, damaged, e))
         return false;
-    r->metrics = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    return r->metrics >= 0 || files_failed("write", path, e);
+    r->metrics = file_open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    return r->metrics >= 0 || file_failed(e, "write", path, errno);
 }
 
 bool run_row(run_folder *r, cJSON *row, ts_error *e)
@@ -262,5 +261,5 @@ bool run_row(run_folder *r, cJSON *row, ts_error *e)
         return err_memory(e, 0, "a row of metrics");
     const bool good = append(r->metrics, line, (size_t)n);
     free(line);
-    return good || files_failed("write to the metrics of", r->path, e);
+    return good || file_failed(e, "write to the metrics of", r->path, errno);
 }

@@ -2,6 +2,7 @@
  * from. */
 #include "graph/base/err.h"
 #include "train/checkpoint.h"
+#include "train/files.h"
 #include "train/train_parts.h"
 #include "train/task.h"
 
@@ -112,19 +113,6 @@ static void settle(training *t)
     t->facts.warmup = w->warmup >= 0 ? w->warmup : t->facts.total_steps / 10;
 }
 
-static void hash_model(training *t)
-{
-    char path[4096];
-    static const char *const in_folder[] = {"", "/model.onnx", "/graph.json"};
-    for (int i = 0; i < 3; i++) {
-        ts_error none = {0};
-        snprintf(path, sizeof path, "%s%s", t->asked->model, in_folder[i]);
-        if (ts_file_hash(path, t->facts.model, &none))
-            return;
-    }
-    *t->facts.model = 0; /* built in */
-}
-
 /* What the run is of: the model, that with the numbers beside it, and the tokens that the data became. */
 static bool identify(training *t, ts_error *e)
 {
@@ -133,8 +121,7 @@ static bool identify(training *t, ts_error *e)
     *t->facts.tokens = 0;
     if (all->id)
         ts_hash_bytes(all->id, (size_t)n * sizeof *all->id, t->facts.tokens);
-    hash_model(t);
-    return ts_model_hash(t->net.model, t->facts.numbers, e);
+    return files_hash_model(t->asked->model, t->facts.model, e) && ts_model_hash(t->net.model, t->facts.numbers, e);
 }
 
 /* A step that has no batch is known before the first one. */

@@ -135,8 +135,11 @@ bool file_exists(const char *path); /* links are followed */
 bool file_is_folder(const char *path);
 void file_remove_tree(const char *path); /* a folder with all that is in it; links go, not what they lead to */
 int file_open(const char *path, int flags, mode_t mode); /* as open, close-on-exec, again where a signal came */
-bool file_make_folder(const char *path, err *e);         /* with parents; an existing folder is fine */
-const char *env_text(const char *name);                  /* an environment variable; NULL when unset or empty */
+/* With parents; an existing folder is fine. One that is made is on disk. */
+bool file_make_folder(const char *path, err *e);
+/* The folder that holds path, and with it that it holds path, is on disk; errno says why not. */
+bool file_sync_holder(const char *path);
+const char *env_text(const char *name);          /* an environment variable; NULL when unset or empty */
 const char *env_next(const char *prefix, int i); /* "NAME=VALUE", the i-th whose name begins so; NULL: no more */
 const char *env_setting(const char *word, const char *name); /* VALUE of "name=VALUE"; NULL: the word says another */
 const char *env_folder(const char *name);                    /* the same; NULL, too, when it is not absolute */

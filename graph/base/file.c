@@ -15,12 +15,17 @@
 static const char *remedy(int why)
 {
     switch (why) {
+    case EISDIR: return "name a file; this is a folder";
+    case ENOTDIR: return "a part of this path is a file, no folder";
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return "make room there, or choose another place; what stood there before is as it was";
     case EROFS:
     case EACCES:
     case EPERM: return "choose a place that this user may read and write";
+    case EMFILE:
+    case ENFILE: return "allow more open files (ulimit -n), or close some";
+    case EIO: return "the disk or the way to it fails: the system's log says more; choose another place";
     default: return NULL;
     }
 }
@@ -144,7 +149,7 @@ static bool make_one(const char *path)
 {
     struct stat st;
     if (mkdir(path, 0777) == 0)
-        return true;
+        return file_sync_holder(path);
     int why = errno;
     if (stat(path, &st) == 0) {
         why = ENOTDIR;
@@ -158,7 +163,7 @@ static bool make_one(const char *path)
 bool file_make_folder(const char *path, err *e)
 {
     if (!*path)
-        return file_failed(e, "make folder", path, ENOENT);
+        return file_failed(e, "make the folder", path, ENOENT);
     arena mem = {0};
     char *prefix = arena_string(&mem, path);
     bool done = true;
@@ -170,5 +175,5 @@ bool file_make_folder(const char *path, err *e)
     done = done && make_one(path);
     int why = errno;
     arena_free(&mem);
-    return done || file_failed(e, "make folder", path, why);
+    return done || file_failed(e, "make the folder", path, why);
 }

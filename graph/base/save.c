@@ -64,15 +64,17 @@ static int open_temporary(arena *mem, const char *folder, char **name)
     return -1;
 }
 
-static bool sync_folder(const char *folder)
+bool file_sync_holder(const char *path)
 {
-    int fd = file_open(folder, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0)
-        return errno ==
-               EACCES; /* a folder that may be written but not read: the rename stands, only later is it durable */
-    bool done = fsync(fd) == 0 || errno == EINVAL; /* EINVAL: this file system does not sync folders */
+    arena mem = {0};
+    int fd = file_open(folder_of(&mem, path), O_RDONLY | O_DIRECTORY, 0);
+    /* a folder that may be written but not read: the name stands, only later is it durable. EINVAL: this file system
+     * does not sync folders */
+    bool done = fd < 0 ? errno == EACCES : fsync(fd) == 0 || errno == EINVAL;
     int why = errno;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    arena_free(&mem);
     errno = why;
     return done;
 }
@@ -164,7 +166,7 @@ bool saver_close(saver *s, err *e)
         note(s, renamed);
         if (renamed) {
             s->temporary = NULL;
-            note(s, sync_folder(s->folder));
+            note(s, file_sync_holder(s->path));
         }
     }
     const bool good = s->why == 0 || file_failed(e, "write", s->path, s->why);
