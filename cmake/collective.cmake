@@ -1,4 +1,5 @@
-# ---- collectives: a library for each MPI that is found, beside the command, which opens it when a run asks ----
+# ---- collectives: a library for each MPI that is found, and one for any that has the standard interface for binaries,
+# beside the command, which opens one when a run asks ----
 file(GLOB collective CONFIGURE_DEPENDS train/collective/*.c)
 set(found)
 foreach(package ompi-c mpich)
@@ -13,6 +14,9 @@ if(NOT found) # another one, or one without a package file: whatever mpicc stand
         set(found mpi MPI::MPI_C)
     endif()
 endif()
+add_library(mpi_abi INTERFACE) # numbers and functions; a process opens the MPI itself
+target_include_directories(mpi_abi INTERFACE ${CMAKE_SOURCE_DIR}/train/collective/abi)
+list(APPEND found abi mpi_abi)
 while(found)
     list(POP_FRONT found name linked)
     add_library(collective-${name} MODULE ${collective})

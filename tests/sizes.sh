@@ -88,7 +88,7 @@ END {
     exit bad > 0 || !functions
 }'
 # libFuzzer calls what begins with LLVMFuzzer.
-parameters=$(git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests/gpusim' ':!tests/oclapart' | LC_ALL=C xargs awk -v strings=no -f tests/source.awk |
+parameters=$(git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests/gpusim' ':!tests/oclapart' ':!tests/mpiabi' | LC_ALL=C xargs awk -v strings=no -f tests/source.awk |
     LC_ALL=C awk '
 # How many there are in "(...)", a list and its count being one; 0: the list is not closed yet.
 function parameters(s,   i, c, depth, n, most, part) {

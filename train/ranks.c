@@ -21,8 +21,6 @@ static const char *library_of(long *count)
     return open_mpi ? "collective-ompi-c.so" : mpich ? "collective-mpich.so" : NULL;
 }
 
-static const char any_library[] = "collective-mpi.so";
-
 /* Beside the command, as it is built, or where it is installed. */
 static void *library_open(const char *name)
 {
@@ -41,12 +39,33 @@ static void *library_open(const char *name)
     return NULL;
 }
 
+/* The one that was built for the MPI which started this process, or for whichever was there then; else what any serves
+ * that has the standard interface for binaries. */
+static void *library_find(const char *name)
+{
+    void *library = library_open(name);
+    if (!library)
+        library = library_open("collective-mpi.so");
+    return library || !dlopen("libmpi_abi.so.0", RTLD_NOW | RTLD_GLOBAL) ? library : library_open("collective-abi.so");
+}
+
 static bool no_library(const char *name, ts_error *e)
 {
     const char *why = dlerror();
-    err_set(e, TS_TOOLCHAIN, "this process is one of several, and %s cannot be opened: %.300s", name, why ? why : "");
+    err_set(e, TS_TOOLCHAIN, "this process is one of several, and %s cannot be opened, nor the standard's: %.300s",
+            name, why ? why : "");
     return err_hint(e,
-                    "build Tessera where that MPI's headers are (libopenmpi-dev, libmpich-dev), or start one process");
+                    "build Tessera where that MPI's headers are (libopenmpi-dev, libmpich-dev), take an MPI that has "
+                    "libmpi_abi.so.0, or start one process");
+}
+
+/* Its own MPI alone knows the others. */
+static bool not_its_own(ranks *r, long started, ts_error *e)
+{
+    err_set(e, TS_TOOLCHAIN, "this process is one of %ld, and its MPI knows of %d: another MPI started it", started,
+            r->count);
+    r->by->close(), r->by = NULL;
+    return err_hint(e, "start it by the mpirun of the MPI that it finds");
 }
 
 /* A process that ends before its time takes all others with it. */
@@ -88,14 +107,13 @@ bool ranks_open(ranks *r, ts_error *e)
     r->rank = 0, r->count = 1, r->by = NULL;
     if (!name || count < 2)
         return true;
-    void *library = library_open(name);
-    if (!library && !(library = library_open(any_library)))
-        return no_library(name, e);
-    r->by = dlsym(library, COLLECTIVE_RECORD);
-    if (!r->by)
+    void *library = library_find(name);
+    if (!library || !(r->by = dlsym(library, COLLECTIVE_RECORD)))
         return no_library(name, e);
     if (!r->by->open(&r->rank, &r->count))
         return err_set(e, TS_TOOLCHAIN, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)");
+    if (r->count != count)
+        return not_its_own(r, count, e);
     if (!(r->ends_by = calloc(1, sizeof *r->ends_by)) || on_exit(end_all, r->ends_by) != 0 ||
         pthread_create(&r->watch, NULL, watch, r) != 0)
         return err_memory(e, 0, "a thread that watches the other ranks");

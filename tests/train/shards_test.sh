@@ -175,5 +175,25 @@ PY
         same one $run
     done
 done
+
+# ---- by the standard's interface for binaries, where Tessera was built without the MPI at hand ----
+abi=$BUILD/tests/mpiabi
+if [ -e "$abi/libmpi_abi.so.0" ] && command -v mpirun.mpich >/dev/null; then
+    mkdir -p alone && cp "$TESSERA" "$(dirname "$TESSERA")/collective-abi.so" alone
+    command=alone/$(basename "$TESSERA")
+    for n in 2 4; do
+        LD_LIBRARY_PATH=$abi timeout 120 mpirun.mpich -n $n "$command" train "$@" --data train.tsv --steps 12 -o abi$n >said 2>&1 ||
+            wrong "abi: $n ranks end with $?" "$(cat said)"
+        [ "$(grep -c 'mpiabi: served' said)" = $n ] || wrong "abi: $n ranks are served by another MPI" "$(cat said)"
+        same one abi$n
+    done
+    timeout 60 mpirun.mpich -n 2 "$command" train "$@" --data train.tsv -o no >said 2>&1
+    [ $? = 5 ] && grep -q "this process is one of several, and collective-mpich.so cannot be opened, nor the standard's: libmpi_abi.so.0" said ||
+        wrong "abi: no MPI serves" "$(cat said)"
+    PMI_SIZE=3 LD_LIBRARY_PATH=$abi "$command" train "$@" --data train.tsv -o no >said 2>&1
+    [ $? = 5 ] && grep -q 'this process is one of 3, and its MPI knows of 1: another MPI started it' said ||
+        wrong "abi: another MPI" "$(cat said)"
+    [ -e no ] && wrong "abi: a run that is refused leaves a folder"
+fi
 [ $count -gt 0 ] || echo "no MPI here: one process only"
 finish
