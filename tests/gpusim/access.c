@@ -216,6 +216,10 @@ static uint32_t global_pointers(warp *w, const instruction *in, uint32_t m, cons
     uint64_t lo, hi;
     lane_range(m, addr, &lo, &hi);
     const allocation *a = mem_find(lo);
+    if (a && a->live && a->device != w->blk->launch->device)
+        sim_report(w, in, __builtin_ctz(m), CK_BOUNDS, true,
+                   "global %s of memory of device %d by a kernel of device %d", verb(kind), a->device,
+                   w->blk->launch->device);
     if (!(a && a->live && lo >= a->base && hi + bytes <= a->base + a->size))
         for (int l = 0; l < LANES; l++)
             if (m >> l & 1 && !mem_host(addr[l], bytes)) {

@@ -1,5 +1,6 @@
 /* copies.c - device memory and pinned memory, copies between them. With SIMCUDA_COPIES=FILE a line of JSON says, when
- * the process ends, how many went to the device and to the host, and how many of them had memory that is not pinned. */
+ * the process ends, how many went to the device and to the host, of how many bytes, and how
+ * many of them had memory that is not pinned. */
 #include "tests/gpusim/driver.h"
 
 #include <stdio.h>
@@ -187,25 +188,27 @@ API cuMemHostUnregister(void *p)
 
 enum { TO_DEVICE, TO_HOST, ON_DEVICE };
 
-static unsigned long long copied[ON_DEVICE + 1], pageable_copied;
+static unsigned long long copied[ON_DEVICE + 1], bytes_copied[ON_DEVICE + 1], pageable_copied;
 
 static void write_copies(void)
 {
     FILE *f = fopen(getenv("SIMCUDA_COPIES"), "w");
     if (f) {
-        fprintf(f, "{\"to_device\":%llu,\"to_host\":%llu,\"pageable\":%llu}\n", copied[TO_DEVICE], copied[TO_HOST],
-                pageable_copied);
+        fprintf(f,
+                "{\"to_device\":%llu,\"to_host\":%llu,\"pageable\":%llu,\"bytes_to_device\":%llu,"
+                "\"bytes_to_host\":%llu}\n",
+                copied[TO_DEVICE], copied[TO_HOST], pageable_copied, bytes_copied[TO_DEVICE], bytes_copied[TO_HOST]);
         fclose(f);
     }
 }
 
-static void count_copy(int direction, const void *host)
+static void count_copy(int direction, const void *host, size_t bytes)
 {
     static bool begun;
     if (!begun && getenv("SIMCUDA_COPIES"))
         atexit(write_copies);
     begun = true;
-    copied[direction]++;
+    copied[direction]++, bytes_copied[direction] += bytes;
     pageable_copied += direction != ON_DEVICE && find_pinned(host) < 0;
 }
 
@@ -224,7 +227,7 @@ static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstre
     if (!(dst && src))
         return E_VALUE;
     const void *host = (const void *)(uintptr_t)(direction == TO_DEVICE ? src : dst);
-    count_copy(direction, host);
+    count_copy(direction, host, n);
     operation *op = new_op(OP_COPY);
     *op = (operation){.kind = OP_COPY,
                       .dst = dst,

@@ -75,6 +75,11 @@ static void leak_check(void)
         fprintf(stderr, "simcuda: %d device allocations were never freed\n", mem_live_count());
 }
 
+static bool is_device(CUdevice d)
+{
+    return d >= 0 && d < devices;
+}
+
 API cuInit(unsigned flags)
 {
     HELD entry = driver_lock_it();
@@ -91,7 +96,14 @@ API cuInit(unsigned flags)
     sim_options_read();
     if (!mem_reserve())
         return E_NO_DEVICE;
-    const char *sm = getenv("SIMCUDA_SM"), *sms = getenv("SIMCUDA_SM_COUNT");
+    const char *sm = getenv("SIMCUDA_SM"), *sms = getenv("SIMCUDA_SM_COUNT"), *all = getenv("SIMCUDA_DEVICES");
+    devices = all ? sim_whole(all) : 1;
+    if (devices > MOST_DEVICES) {
+        fprintf(stderr, "simcuda: SIMCUDA_DEVICES=%d, at most %d\n", devices, MOST_DEVICES);
+        return E_NO_DEVICE;
+    }
+    for (int i = 0; i < devices; i++)
+        primary[i] = (struct sim_context){.device = i, .primary = true};
     int cc = sm ? sim_whole(sm) : 80;
     compute_major = cc / 10;
     compute_minor = cc % 10;
@@ -110,13 +122,12 @@ API cuDriverGetVersion(int *v)
 }
 API cuDeviceGetCount(int *n)
 {
-    const char *s = getenv("SIMCUDA_DEVICES");
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
     if (!n)
         return E_VALUE;
-    *n = s ? sim_whole(s) : 1;
+    *n = devices;
     return OK;
 }
 API cuDeviceGet(CUdevice *d, int i)
@@ -126,9 +137,9 @@ API cuDeviceGet(CUdevice *d, int i)
         return entry.failed;
     if (!d)
         return E_VALUE;
-    if (i)
+    if (!is_device(i))
         return E_DEVICE;
-    *d = 0;
+    *d = i;
     return OK;
 }
 API cuDeviceGetName(char *s, int n, CUdevice d)
@@ -136,7 +147,7 @@ API cuDeviceGetName(char *s, int n, CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!(s && n > 0))
         return E_VALUE;
@@ -148,11 +159,11 @@ API cuDeviceGetUuid_v2(void *u, CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!u)
         return E_VALUE;
-    memcpy(u, "simcuda-device-0", 16);
+    memcpy(u, "simcuda-device-0", 16), ((char *)u)[15] = (char)('0' + d);
     return OK;
 }
 API cuDeviceTotalMem_v2(size_t *n, CUdevice d)
@@ -160,7 +171,7 @@ API cuDeviceTotalMem_v2(size_t *n, CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!n)
         return E_VALUE;
@@ -172,7 +183,7 @@ API cuDeviceComputeCapability(int *a, int *b, CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!(a && b))
         return E_VALUE;
@@ -197,7 +208,7 @@ API cuDeviceGetAttribute(int *v, int attr, CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!(v && attr > 0 && attr < 200))
         return E_VALUE;
@@ -224,12 +235,12 @@ API cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!c)
         return E_VALUE;
-    primary.refs++;
-    *c = &primary;
+    primary[d].refs++;
+    *c = &primary[d];
     return OK;
 }
 API cuDevicePrimaryCtxRelease_v2(CUdevice d)
@@ -237,11 +248,11 @@ API cuDevicePrimaryCtxRelease_v2(CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
-    if (!primary.refs)
+    if (!primary[d].refs)
         return E_CONTEXT;
-    if (--primary.refs == 0) {
+    if (--primary[d].refs == 0) {
         drain_all();
         sticky = OK;
     }
@@ -253,7 +264,7 @@ API cuDevicePrimaryCtxReset_v2(CUdevice d)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     drain_all();
     sticky = OK;
@@ -264,12 +275,12 @@ API cuDevicePrimaryCtxGetState(CUdevice d, unsigned *f, int *a)
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (f)
         *f = 0;
     if (a)
-        *a = primary.refs > 0;
+        *a = primary[d].refs > 0;
     return OK;
 }
 API cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned f)
@@ -278,18 +289,19 @@ API cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned f)
     if (entry.failed)
         return entry.failed;
     (void)f;
-    return d ? E_DEVICE : OK;
+    return is_device(d) ? OK : E_DEVICE;
 }
 static CUresult create_context(CUcontext *c, CUdevice d)
 {
     HELD entry = driver_enter_first(__func__);
     if (entry.failed)
         return entry.failed;
-    if (d)
+    if (!is_device(d))
         return E_DEVICE;
     if (!(c && depth < 16))
         return E_VALUE;
     *c = calloc(1, sizeof **c);
+    (*c)->device = d;
     stack[depth++] = *c;
     return OK;
 }
@@ -370,7 +382,7 @@ API cuCtxGetDevice(CUdevice *d)
         return E_CONTEXT;
     if (!d)
         return E_VALUE;
-    *d = 0;
+    *d = device_now();
     return OK;
 }
 API cuCtxSynchronize(void)

@@ -58,8 +58,9 @@ struct sim_graph {
     operation **nodes;
     int n;
 };
+enum { MOST_DEVICES = 8 };
 struct sim_context {
-    int refs;
+    int device, refs;
     bool primary;
 };
 struct sim_function {
@@ -75,7 +76,8 @@ struct sim_module {
 extern pthread_mutex_t driver_lock;
 extern bool initialised;
 extern CUresult sticky; /* the error of a kernel: every call gives it until the context is reset */
-extern struct sim_context primary;
+extern int devices;
+extern struct sim_context primary[MOST_DEVICES]; /* by device */
 extern __thread CUcontext stack[16];
 extern __thread int depth;
 extern struct sim_stream null_stream, *streams;

@@ -62,8 +62,12 @@ static CUresult make_launch(operation **out, CUfunction f, const unsigned g[3], 
     }
     operation *op = new_op(OP_LAUNCH);
     op->func = f;
-    op->launch = (launch){
-        .fn = fn, .grid = {g[0], g[1], g[2]}, .block = {b[0], b[1], b[2]}, .shared_dynamic = shared, .parameters = buf};
+    op->launch = (launch){.fn = fn,
+                          .device = device_now(),
+                          .grid = {g[0], g[1], g[2]},
+                          .block = {b[0], b[1], b[2]},
+                          .shared_dynamic = shared,
+                          .parameters = buf};
     *out = op;
     return OK;
 }

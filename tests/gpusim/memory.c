@@ -69,7 +69,7 @@ uint64_t mem_alloc(uint64_t size)
         for (uint64_t g = 0; g < room[n] / GRANULE; g++)
             owner[at / GRANULE + g] = 0;
     }
-    allocs[n] = (allocation){mem_base + at, size, true};
+    allocs[n] = (allocation){mem_base + at, size, true, device_now()};
     used += size;
     for (uint64_t g = 0; g < whole / GRANULE; g++)
         owner[at / GRANULE + g] = (uint32_t)n + 1;

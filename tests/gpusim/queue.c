@@ -8,13 +8,19 @@
 pthread_mutex_t driver_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 bool initialised;
 CUresult sticky;
-struct sim_context primary = {0, true};
+int devices;
+struct sim_context primary[MOST_DEVICES];
 __thread CUcontext stack[16];
 __thread int depth;
 static struct sim_stream thread_stream;
 struct sim_stream null_stream, *streams = &thread_stream;
 uint64_t seq_counter;
 int compute_major, compute_minor, sm_count;
+
+int device_now(void)
+{
+    return depth ? stack[depth - 1]->device : 0;
+}
 
 driver_entry driver_lock_it(void)
 {

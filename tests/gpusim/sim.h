@@ -249,6 +249,7 @@ typedef struct {
 
 typedef struct launch {
     const function *fn;
+    int device;
     unsigned grid[3], block[3];
     uint32_t shared_dynamic;
     uint8_t *parameters;
@@ -322,6 +323,7 @@ void counts_take(block *b); /* at the end of each block */
 typedef struct {
     uint64_t base, size;
     bool live;
+    int device; /* whose it is: kernels of another one have no access */
 } allocation;
 bool mem_reserve(void);
 uint64_t mem_alloc(uint64_t size);
@@ -330,6 +332,7 @@ const allocation *mem_find(uint64_t addr);       /* live or freed allocation hol
 uint8_t *mem_host(uint64_t addr, uint64_t size); /* NULL unless inside one live allocation */
 void mem_mark_valid(uint64_t addr, uint64_t size, int valid);
 void mem_copy_valid(uint64_t dst, uint64_t src, uint64_t size);
+int device_now(void); /* that of the calling thread's context */
 void mem_usage(uint64_t *used, uint64_t *total);
 int mem_live_count(void);
 extern uint64_t mem_base, mem_limit;

@@ -1,5 +1,5 @@
-/* mpi.h - the part of MPI's standard interface for binaries that mpi.c uses: types, numbers and functions as MPI 5.0 has
- * them (chapter 20, "Application Binary Interface"). Any MPI that has libmpi_abi.so.0 serves what is compiled by it, so
+/* mpi.h - the part of MPI's standard interface for binaries that mpi.c uses: types, numbers, functions as MPI 5.0 has
+ * them ("Application Binary Interface"). Any MPI that has libmpi_abi.so.0 serves what is compiled by it, so
  * no MPI is needed to build. Names are the standard's. */
 #ifndef COLLECTIVE_ABI_MPI_H
 #define COLLECTIVE_ABI_MPI_H
