@@ -103,6 +103,23 @@ typedef struct by_input {
     bool (*bring)(program *g, int input, void *to, err *e);
 } by_input;
 
+/* Memory on the device that programs share (ts_shared), the back end's own record, which begins with this one */
+struct ts_shared {
+    const struct by_memory *by;
+    int64_t n;
+};
+typedef struct by_memory {
+    bool (*sends)(err *e); /* what sends to other devices is here */
+    ts_shared *(*make)(const program *g, int64_t n, err *e);
+    void (*close)(ts_shared *s); /* all but the record itself */
+    bool (*place)(program *g, int input, ts_shared *s, int64_t at, err *e);
+    bool (*write)(ts_shared *s, int64_t at, const float *from, int64_t n, err *e);
+    bool (*read)(const ts_shared *s, int64_t at, float *to, int64_t n, err *e);
+    bool (*meeting)(ts_shared_id *id, err *e);
+    bool (*join)(int n, ts_shared *const *s, int first, int count, const ts_shared_id *id, err *e);
+    bool (*exchange)(int n, const ts_transfer *t, err *e);
+} by_memory;
+
 typedef struct backend {
     const char *name, *doc;
     const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
@@ -138,6 +155,7 @@ typedef struct backend {
     bool (*emit)(const plan *p, const emit_options *w, err *e); /* a stand-alone program */
     const by_span *spans;                                       /* NULL: it runs whole plans alone */
     const by_input *inputs;                                     /* NULL: they are read, and written, where they lie */
+    const by_memory *shared;                                    /* NULL: programs share nothing */
     bool in_host; /* values are in this process's memory: at says where, of all nodes of the arena at all times */
     bool at_once; /* then: inputs that a kernel writes have the new value behind its span, whichever it is */
     void (*drop)(program *g);

@@ -68,6 +68,7 @@ static bool load(program *g, const build_options *w, text *facts, err *e)
 
 static void unload(program *g)
 {
+    shared_leave(g);
     images_free(g->code, (cuda_host *)g->on), free(g->code);
 }
 
@@ -170,6 +171,7 @@ const backend backend_cuda = {
     .at = hosted_at,
     .get = hosted_get,
     .inputs = &hosted_inputs,
+    .shared = &cuda_shared,
     .emit = cuda_emit,
     .spans = &hosted_spans,
     .drop = hosted_drop,

@@ -15,5 +15,9 @@ bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e);
 /* emission.c: a folder that builds into the same program without Tessera */
 bool cuda_emit(const plan *p, const emit_options *w, err *e);
 
+/* shared.c */
+void shared_leave(program *g); /* before its memory is freed: what is shared is not its own */
+extern const by_memory cuda_shared;
+
 extern const backend backend_cuda;
 #endif

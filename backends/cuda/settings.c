@@ -12,7 +12,8 @@ bool cuda_settings_read(cuda_settings *s, err *e)
         return err_set(e, TS_USAGE, "TESSERA_CUDA has more than %d bytes", (int)sizeof s->words - 1);
     char *rest = NULL;
     for (char *word = strtok_r(s->words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        const char *driver = env_setting(word, "driver"), *nvrtc = env_setting(word, "nvrtc");
+        const char *driver = env_setting(word, "driver"), *nvrtc = env_setting(word, "nvrtc"),
+                   *nccl = env_setting(word, "nccl");
         if (!strcmp(word, "ptx"))
             s->ptx = true;
         else if (*word == '-' && s->n_option < CUDA_OPTIONS)
@@ -21,10 +22,12 @@ bool cuda_settings_read(cuda_settings *s, err *e)
             s->driver = s->driver ? s->driver : driver;
         else if (nvrtc)
             s->nvrtc = s->nvrtc ? s->nvrtc : nvrtc;
+        else if (nccl)
+            s->nccl = s->nccl ? s->nccl : nccl;
         else {
             err_set(e, TS_USAGE,
-                    "TESSERA_CUDA: \"%.200s\" is none of driver=PATH, nvrtc=PATH, ptx, -OPTION (at most %d)", word,
-                    CUDA_OPTIONS);
+                    "TESSERA_CUDA: \"%.200s\" is none of driver=PATH, nvrtc=PATH, nccl=PATH, ptx, -OPTION (at most %d)",
+                    word, CUDA_OPTIONS);
             return err_hint(e, "words have commas between: TESSERA_CUDA=driver=/path/to/libcuda.so.1,ptx");
         }
     }

@@ -7,7 +7,8 @@
 enum { CUDA_OPTIONS = 8 };
 
 typedef struct cuda_settings {
-    const char *driver, *nvrtc;       /* "driver=PATH", "nvrtc=PATH": libraries, names or paths; NULL: the system's */
+    /* "driver=PATH", "nvrtc=PATH", "nccl=PATH": libraries, names or paths; NULL: the system's */
+    const char *driver, *nvrtc, *nccl;
     bool ptx;                         /* "ptx": kernels are left to the driver as PTX, no machine code is made */
     const char *option[CUDA_OPTIONS]; /* "-OPTION": what NVRTC is told besides, as its version knows it */
     int n_option;

@@ -30,7 +30,7 @@ void hosted_drop(program *g)
     device_drop(g->on);
     weights_free(&g->weights);
     device_tables_free(&g->tables), device_texts_free(&g->texts);
-    free(g->held.send), free(g->held.newer), free(g->held.moved), free(g->seen), free(g);
+    free(g->held.send), free(g->held.newer), free(g->held.moved), free(g->placed), free(g->seen), free(g);
 }
 
 /* Settled here, because the weights' own copy may go as soon as this returns. */
@@ -97,7 +97,7 @@ static held_inputs *hold(program *g)
 static bool bring(program *g, int input, void *to, err *e)
 {
     device *d = g->on;
-    g->held.newer[input] = 0;
+    g->held.newer[input] = g->placed && g->placed[input]; /* others write there, too */
     return done(g,
                 d->by->enter(d) && device_take(d, to, (device_at){device_input(d->program, input), 0},
                                                d->program->input[input].bytes, "a copy of what was written"),
@@ -130,14 +130,18 @@ static void note_states(program *g)
     const device_program *p = g->on->program;
     memset(g->held.send, 0, (size_t)p->inputs);
     for (int i = 0; i < p->inputs; i++)
-        g->held.newer[i] = !g->on->lent[i] && (g->held.newer[i] || p->input[i].written);
+        g->held.newer[i] = !g->on->lent[i] && (g->held.newer[i] || p->input[i].written || (g->placed && g->placed[i]));
 }
 
 /* ---- running ---- */
 static bool send(program *g, void *const *input, err *e)
 {
-    g->given = input, g->ended = false;
-    return done(g, g->on->by->enter(g->on) && device_send(g->on, input, g->held.send), e);
+    const bool displaced = g->displaced;
+    g->given = input, g->ended = false, g->displaced = false;
+    return done(g,
+                g->on->by->enter(g->on) && (!displaced || g->on->by->ready(g->on)) &&
+                    device_send(g->on, input, g->held.send),
+                e);
 }
 
 /* Where an index led outside, inputs that it may come from are looked at here. */

@@ -20,6 +20,8 @@ struct program {
     char *seen; /* what was looked at last */
     size_t seen_bytes;
     held_inputs held;
+    char *placed;       /* by input: it lies in shared memory; NULL: none does */
+    bool displaced;     /* and kernels are to be told where */
     void *const *given; /* inputs of the run under way */
     bool ended;         /* its last kernel was launched: what it wrote is to be taken back */
 };

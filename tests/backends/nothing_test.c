@@ -94,6 +94,8 @@ static void test_graphs(void)
     neutral("ts_array_count", ts_array_count(NULL) == 0);
     ts_value_free(NULL);
     neutral("ts_value_free", true);
+    ts_shared_free(NULL);
+    neutral("ts_shared_free", true);
     ts_graph_free(NULL);
     neutral("ts_graph_free", true);
     neutral("ts_input", !ts_input(NULL, "x", TS_F32, 2, two));
@@ -203,6 +205,16 @@ static void test_plans(void)
     says("ts_plan_view", ts_plan_view(NULL, 0, &a, &e));
     says("ts_plan_ledger", ts_plan_ledger(NULL, &e) != NULL);
     says("ts_plan_lend", ts_plan_lend(NULL, 0, &a, &e));
+    ts_shared *const nowhere[1] = {NULL};
+    float one = 0;
+    says("ts_plan_share", ts_plan_share(NULL, 0, NULL, 0, &e));
+    says("ts_plan_shares", ts_plan_shares(NULL, 1, &e));
+    says("ts_shared_make", ts_shared_make(NULL, 1, &e) != NULL);
+    says("ts_shared_write", ts_shared_write(NULL, 0, &one, 1, &e));
+    says("ts_shared_read", ts_shared_read(NULL, 0, &one, 1, &e));
+    says("ts_shared_meeting", ts_shared_meeting(NULL, &(ts_shared_id){0}, &e));
+    says("ts_shared_join", ts_shared_join(1, nowhere, 0, 1, &(ts_shared_id){0}, &e));
+    says("ts_shared_exchange", ts_shared_exchange(1, NULL, &e));
     says("ts_plan_run_stops", ts_plan_run_stops(NULL, 0, NULL, NULL, NULL, &e));
     says("ts_plan_touched", ts_plan_touched(NULL, 0, &(int){0}, &(int){0}, &e));
     says("ts_runner_make", ts_runner_make(NULL, 0, NULL, NULL, &e));

@@ -16,6 +16,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TESSERA_FUZZ)
     target_link_libraries(gpusim PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     set_target_properties(gpusim PROPERTIES C_EXTENSIONS ON OUTPUT_NAME cuda SOVERSION 1
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim)
+    add_library(simnccl SHARED tests/gpusim/nccl/nccl.c) # NCCL over it
+    target_compile_options(simnccl PRIVATE ${gpusim_options})
+    target_link_options(simnccl PRIVATE -fno-sanitize=all)
+    target_link_libraries(simnccl PRIVATE gpusim Threads::Threads)
+    set_target_properties(simnccl PROPERTIES C_EXTENSIONS ON OUTPUT_NAME nccl SOVERSION 2
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim)
     add_library(nvrtc-fails SHARED tests/gpusim/check/nvrtc_fails.c) # what the tests of faults compile by
     target_compile_options(nvrtc-fails PRIVATE ${warnings})
     set_target_properties(nvrtc-fails PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/gpusim

@@ -51,7 +51,7 @@ fails "NVRTC, the compiler of CUDA, has no function nvrtcVersion: it is too old"
 # A word of the setting that means nothing is a mistake in what was asked for, not the device's
 status=0
 (export TESSERA_CUDA=ptx,drivers=x; run) >said 2>&1 || status=$?
-[ $status = 2 ] && grep -qF 'TESSERA_CUDA: "drivers=x" is none of driver=PATH, nvrtc=PATH, ptx, -OPTION (at most 8)' said || { cat said; exit 1; }
+[ $status = 2 ] && grep -qF 'TESSERA_CUDA: "drivers=x" is none of driver=PATH, nvrtc=PATH, nccl=PATH, ptx, -OPTION (at most 8)' said || { cat said; exit 1; }
 # An option that this NVRTC does not know, of kernels that are kept without it
 fails 'NVRTC refuses kernel k_' "TESSERA_CUDA=$TESSERA_CUDA,--of-another-version"
 grep -qx '    nvrtc: error: unrecognized option --of-another-version found' said || { echo "no option is named"; cat said; exit 1; }
