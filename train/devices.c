@@ -34,22 +34,35 @@ static bool make_levels(shards *z, shard_device *d, ts_error *e)
     return good;
 }
 
+ts_plan *devices_plan(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e)
+{
+    char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
+    ts_options own = *o;
+    own.target = name ? name : o->target;
+    ts_plan *p = ts_plan_of(want->g, want->loss != NULL, &want->loss, want->n_state, want->state, &own, e);
+    free(name);
+    return p;
+}
+
 bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e)
 {
     shards *z = s->shards;
     for (int i = 0; i < z->n_device; i++) {
         shard_device *d = &z->device[i];
-        char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
-        ts_options own = *o;
-        own.target = name ? name : o->target;
-        const bool good = (d->plan = ts_plan_of(want->g, 1, &want->loss, s->n_weight, want->state, &own, e)) != NULL &&
-                          make_levels(z, d, e);
-        free(name);
-        if (!good)
+        if (!(d->plan = devices_plan(z, i, o, want, e)) || !make_levels(z, d, e))
             return false;
     }
     s->plan = z->device[0].plan;
     return true;
+}
+
+bool devices_update(step *s, const ts_options *o, const devices_want *want, ts_error *e)
+{
+    shards *z = s->shards;
+    bool good = true;
+    for (int i = 0; good && i < z->n_holder; i++)
+        good = (z->update[i] = devices_plan(z, i, o, want, e)) != NULL;
+    return good;
 }
 
 bool devices_build(const shards *z, ts_error *e)
@@ -57,7 +70,9 @@ bool devices_build(const shards *z, ts_error *e)
     bool good = true;
     for (int i = 0; good && i < z->n_device; i++)
         good = ts_plan_build(z->device[i].plan, e);
-    return good;
+    for (int i = 0; good && i < z->n_holder; i++)
+        good = ts_plan_build(z->update[i], e);
+    return good && cards_build(z, e);
 }
 
 void devices_free(step *s)
@@ -69,6 +84,7 @@ void devices_free(step *s)
             ts_array_free(&z->device[i].level[k]);
         if (i > 0) /* the first one's is the step's */
             ts_plan_free(z->device[i].plan);
+        ts_plan_free(z->update[i]);
     }
 }
 
@@ -78,7 +94,11 @@ static void *run_shard(void *of)
     shard_device *d = of;
     const shards *z = d->step->shards;
     d->good = step_run_plan(d->plan, &d->timed, &d->e) && step_scalar(d->plan, 0, d->loss, &d->e) &&
-              ((d->done % 2 && !d->last) || shards_bring(d->step, d->plan, &d->e));
+              (z->on_cards                 ? cards_climb(z, d, &d->e)
+               : !(d->done % 2) || d->last ? shards_bring(d->step, d->plan, &d->e)
+                                           : true);
+    if (z->on_cards)
+        return NULL;
     if (d->good && !d->last)
         shards_climb(z, d, d->done);
     for (int level = d->held; d->good && d->last && level > 0; level--)

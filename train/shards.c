@@ -80,6 +80,11 @@ static void lay_out(step *s)
         z->at[i] += z->group[z->in[i]].from;
 }
 
+int64_t shards_first(const shards *z, int holder)
+{
+    return z->first + ranks_piece(&(ranks){.count = z->n_holder}, holder) * (z->own / z->n_holder);
+}
+
 float *shards_at(const ts_array *flat, int64_t at)
 {
     return (float *)flat->data + at;
@@ -94,7 +99,11 @@ static bool make_room(step *s, ts_error *e)
         good = ts_array_make(&z->mean, TS_F32, 1, &z->flat, e);
     z->loss = calloc((size_t)z->n, sizeof *z->loss);
     z->square = calloc((size_t)z->n * n, sizeof *z->square);
-    return good && ((z->loss && z->square) ||
+    int64_t most = 0;
+    for (int i = 0; i < z->n_group; i++)
+        most = z->group[i].slice > most ? z->group[i].slice : most;
+    z->sliced = calloc((size_t)z->n, sizeof *z->sliced), z->room = calloc((size_t)most / 16 + 1, sizeof *z->room);
+    return good && ((z->loss && z->square && z->sliced && z->room) ||
                     err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
 }
 
@@ -154,7 +163,7 @@ static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
                ts_graph_ok(n->g, e);
     const ts_tensor loss = good ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
     if (good && ts_graph_ok(n->g, e))
-        good = devices_make(s, o, &(devices_want){n->g, loss, state}, e);
+        good = devices_make(s, o, &(devices_want){n->g, loss, s->n_weight, state}, e);
     free(grad), free(state);
     return good && s->plan;
 }
@@ -164,7 +173,7 @@ static void add_group(step *s, net *n, int i, ts_tensor *weight, ts_tensor *grad
 {
     const shards *z = s->shards;
     shard_group *g = &s->shards->group[i];
-    const int64_t piece = z->own * g->slice;
+    const int64_t piece = z->own / z->n_holder * g->slice;
     const char *rule = i % N_RULE == STAYS ? "stays" : "decays";
     char name[40];
     snprintf(name, sizeof name, "train.%s%d", rule, i / N_RULE);
@@ -216,17 +225,22 @@ static bool make_update(step *s, net *n, const ts_options *o, ts_error *e)
         return false;
     for (int i = 0; i < u.n - 1; i++)
         state[i] = (ts_state){u.update[i].from, u.update[i].to};
-    s->shards->update = ts_plan_of(n->g, 1, &s->rate, u.n - 1, state, o, e);
-    return s->shards->update != NULL;
+    return devices_update(s, o, &(devices_want){.g = n->g, .loss = s->rate, .n_state = u.n - 1, .state = state}, e);
 }
 
 /* What the update reads, and writes, are own pieces of the vectors that the gradients' plan works in. */
 static bool lend_piece(step *s, const shard_group *g, ts_tensor t, const ts_array *flat, ts_error *e)
 {
     const shards *z = s->shards;
-    const ts_array a = {
-        .dtype = TS_F32, .rank = 1, .dim = {z->own * g->slice}, .data = shards_at(flat, g->from + z->first * g->slice)};
-    return ts_plan_lend(z->update, ts_plan_find(z->update, ts_name(t)), &a, e);
+    bool good = true;
+    for (int i = 0; good && i < z->n_holder; i++) {
+        const ts_array a = {.dtype = TS_F32,
+                            .rank = 1,
+                            .dim = {z->own / z->n_holder * g->slice},
+                            .data = shards_at(flat, g->from + shards_first(z, i) * g->slice)};
+        good = ts_plan_lend(z->update[i], ts_plan_find(z->update[i], ts_name(t)), &a, e);
+    }
+    return good;
 }
 
 bool shards_lend_sums(step *s, ts_error *e)
@@ -277,15 +291,18 @@ bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error 
     if (!z)
         return err_memory(e, sizeof *z, "the shards of a batch");
     z->ranks = r, z->n = s->asked->shards, z->own = z->n / r->count, z->n_device = ranks_devices(r);
-    z->first = ranks_piece(r, r->rank) * z->own;
+    z->first = ranks_piece(r, r->rank) * z->own, z->n_holder = 1;
     z->in = calloc((size_t)s->n_weight + 1, sizeof *z->in), z->at = calloc((size_t)s->n_weight + 1, sizeof *z->at);
     if (!z->in || !z->at)
         return err_memory(e, (size_t)s->n_weight * sizeof *z->at, "the places of %d weights", s->n_weight);
     if (!can_be_cut(s, n, e))
         return false;
     lay_out(s);
-    return make_room(s, e) && make_gradients(s, n, o, e) && make_update(s, n, o, e) && name_states(s, e) &&
-           shards_weights(s, e) && lend_sums(s, e) && (z->exchange = exchange_make(s, e)) != NULL;
+    if (!make_room(s, e) || !make_gradients(s, n, o, e))
+        return false;
+    cards_choose(s);
+    return make_update(s, n, o, e) && cards_make(s, n, o, e) && name_states(s, e) && shards_weights(s, e) &&
+           lend_sums(s, e) && (z->exchange = exchange_make(s, e)) != NULL;
 }
 
 double shards_bytes(const step *s, int64_t own, double *kept)
@@ -304,13 +321,13 @@ void shards_free(step *s)
     if (!z)
         return;
     exchange_free(z->exchange);
-    ts_plan_free(z->update);
     devices_free(s);
+    cards_free(z);
     for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++)
             free(z->group[i].state[k].whole);
     for (int i = 0; z->name && z->name[i]; i++)
         free(z->name[i]);
     ts_array_free(&z->weights), ts_array_free(&z->mean);
-    free(z->in), free(z->at), free(z->loss), free(z->square), free(z->name), free(z);
+    free(z->in), free(z->at), free(z->loss), free(z->square), free(z->sliced), free(z->room), free(z->name), free(z);
 }

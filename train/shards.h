@@ -3,8 +3,9 @@
  * buckets; those of a bucket that one rule updates are one vector, cut evenly: each rank updates its piece of it by a
  * plan of its own and keeps what the optimizer keeps of that piece alone. A bucket's sums go to other ranks while the
  * backward pass makes the next one. A rank's shards are shared out over its devices in the same way (devices.c). Both
- * plans work in these vectors (ts_plan_lend). Private to step.c and shards.c;
- * made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive it. */
+ * plans work in these vectors, which are the host's (ts_plan_lend) or lie on cards (cards.c). Private to step.c and
+ * shards.c; made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive
+ * it. */
 #ifndef TRAIN_SHARDS_H
 #define TRAIN_SHARDS_H
 #include "train/step.h"
@@ -37,6 +38,11 @@ typedef struct shard_device {   /* computes neighbouring shards, as many as each
     step_result timed;
     ts_error e;
 } shard_device;
+enum { AT_WEIGHTS, AT_SUMS, AT_HELD }; /* vectors of a card's memory; those held, or received, from there on */
+typedef struct card {                  /* of a device whose memory plans share: vectors lie there, not in the host's */
+    ts_shared *memory;
+    ts_plan *climb[MOST_LEVEL], *add[MOST_LEVEL], *norm; /* by the level that is reached; by round; of own slices */
+} card;
 typedef struct shards {
     const ranks *ranks;
     int64_t n, own, first; /* of the batch; those of this rank; its slices, from */
@@ -51,9 +57,14 @@ typedef struct shards {
     shard_device device[MOST_DEVICE];
     ts_array mean;             /* [flat]; own pieces of the sums over batches */
     struct exchange *exchange; /* of sums, while the last of this rank's shards is computed; NULL: one rank */
-    ts_plan *update;
-    double *loss, *square; /* [shard], [slice][weight] */
-    char **name;           /* of the states, as checkpoints have them */
+    /* Who updates pieces and keeps what is kept of them: this rank by its first device, or each of its cards */
+    int n_holder;
+    ts_plan *update[MOST_DEVICE];
+    bool on_cards;
+    char why[400]; /* they could be, but for what is not here; else "" */
+    card card[MOST_DEVICE];
+    double *loss, *square, *sliced, *room; /* [shard], [slice][weight], [slice], [slice's elements / 16] */
+    char **name;                           /* of the states, as checkpoints have them */
 } shards;
 /* In step.c; the plan is the step's, or the update's. What a plan does not need is not set. */
 bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e);
@@ -63,6 +74,8 @@ bool step_random(const step *s, ts_plan *p, int64_t number,
                  ts_error *e); /* of all shards of the run, or of all batches */
 bool step_run_plan(ts_plan *p, const step_result *r, ts_error *e);
 float *shards_at(const ts_array *flat, int64_t at); /* an element of a flat vector */
+int64_t shards_first(const shards *z, int holder);  /* its slices, each as many as the others, from */
+
 /* Sums of own shards become the level below: of elements from ... to - 1. */
 void shards_add(const shard_device *d, int level, int64_t from, int64_t to);
 bool shards_bring(const step *s, ts_plan *p, ts_error *e); /* the plan's sums, which a device may have */
@@ -71,15 +84,29 @@ void shards_climb(const shards *z, shard_device *d, int64_t done);
 typedef struct devices_want {
     ts_graph *g;
     ts_tensor loss;
+    int n_state;
     const ts_state *state;
 } devices_want;
 bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e);
+bool devices_update(step *s, const ts_options *o, const devices_want *want, ts_error *e); /* a plan for each holder */
+ts_plan *devices_plan(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e);
 bool devices_build(const shards *z, ts_error *e);
 void devices_free(step *s);
 bool devices_ready(shard_device *d, ts_error *e); /* it has done what it was told last */
 bool devices_start(shard_device *d, ts_error *e); /* its plan has all values of a shard */
 bool devices_wait(shards *z, ts_error *e);        /* for all of them; then their sums */
 void devices_sum(const shards *z);
+/* In cards.c: the same in memory that plans share. Decided once the devices' plans are there. */
+void cards_choose(step *s);
+bool cards_make(step *s, net *n, const ts_options *o, ts_error *e);
+bool cards_build(const shards *z, ts_error *e);
+bool cards_begin(step *s, ts_error *e); /* values are on the host: from now on on the cards */
+void cards_free(shards *z);
+bool cards_climb(const shards *z, const shard_device *d, ts_error *e);
+bool cards_sum(const shards *z, ts_error *e);    /* of all of them, to each its own piece */
+bool cards_norm(const shards *z, ts_error *e);   /* into z->sliced */
+bool cards_bring(const shards *z, ts_error *e);  /* own pieces of sums, to the first device's level 0 */
+bool cards_spread(const shards *z, ts_error *e); /* own pieces of weights, to all of them */
 /* In exchange.c: sums of buckets over all ranks by a thread, each as soon as the plan has written it. */
 struct exchange *exchange_make(const step *s, ts_error *e); /* the plan is there; NULL with e set */
 bool exchange_run(step *s, step_result *r, ts_error *e);    /* the step's plan, meanwhile */

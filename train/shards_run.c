@@ -34,6 +34,14 @@ void shards_climb(const shards *z, shard_device *d, int64_t done)
         shards_add(d, --d->held, 0, z->flat);
 }
 
+static bool exchange_cards(const shards *z, step_result *r, ts_error *e)
+{
+    const double start = seconds_now();
+    const bool good = cards_sum(z, e);
+    r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
+    return good;
+}
+
 /* Beside the other devices, which are waited for when all have been told what to do. */
 static bool run_beside(step *s, shard_device *d, step_result *r, ts_error *e)
 {
@@ -45,12 +53,16 @@ static bool run_beside(step *s, shard_device *d, step_result *r, ts_error *e)
         return d->runs;
     if (!devices_wait(z, e))
         return false;
+    if (z->on_cards)
+        return exchange_cards(z, r, e);
     devices_sum(z), z->device[0].held = 0;
     return exchange_run(s, r, e);
 }
 
 static bool run_alone(step *s, shard_device *d, step_result *r, ts_error *e)
 {
+    if (s->shards->on_cards)
+        return step_run_plan(d->plan, r, e) && step_scalar(d->plan, 0, d->loss, e) && cards_climb(s->shards, d, e);
     if (d->last)
         return exchange_run(s, r, e) && step_scalar(d->plan, 0, d->loss, e);
     if (!step_run_plan(d->plan, r, e) || !step_scalar(d->plan, 0, d->loss, e) ||
@@ -69,9 +81,9 @@ bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, st
     if (!devices_ready(d, e))
         return false;
     d->held = k ? d->held : 0, d->done = k + 1, d->last = k == each - 1, d->loss = &z->loss[shard];
-    if (d->lent != d->held && !shards_lend(s, d->plan, s->sum, &d->level[d->held], e))
+    if (!z->on_cards && d->lent != d->held && !shards_lend(s, d->plan, s->sum, &d->level[d->held], e))
         return false;
-    d->lent = d->held;
+    d->lent = z->on_cards ? d->lent : d->held;
     if (!step_random(s, d->plan, number, e) ||
         !step_give(d->plan, "train.adds", &(ts_array){.dtype = TS_BOOL, .data = &adds}, e) ||
         !net_set(n, d->plan, batch, e))
@@ -98,6 +110,47 @@ static double squares(const float *v, int64_t n)
     return tree_sum(lane, 8, 1);
 }
 
+/* Of a slice: 16 parts are added up in pairs of pairs, then what came of them, and so on; a device does so, too. */
+enum { PARTS = 16 };
+static double in_pairs(const double p[PARTS])
+{
+    return (((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]))) +
+           (((p[8] + p[9]) + (p[10] + p[11])) + ((p[12] + p[13]) + (p[14] + p[15])));
+}
+
+static double slice_squares(const float *v, int64_t n, double *room)
+{
+    double part[PARTS];
+    int64_t m = n / PARTS;
+    for (int64_t k = 0; k < m; k++) {
+        for (int i = 0; i < PARTS; i++)
+            part[i] = (double)v[i * m + k] * (double)v[i * m + k];
+        room[k] = in_pairs(part);
+    }
+    for (int64_t most; m > 1;) {
+        most = m, m = (most + PARTS - 1) / PARTS;
+        for (int64_t k = 0; k < m; k++) {
+            for (int i = 0; i < PARTS; i++)
+                part[i] = i * m + k < most ? room[i * m + k] : 0;
+            room[k] = in_pairs(part);
+        }
+    }
+    return n ? room[0] : 0;
+}
+
+/* Own slices of all groups */
+static void measure_slices(const shards *z, const float *flat)
+{
+    for (int64_t k = z->first; k < z->first + z->own; k++) {
+        z->sliced[k] = 0;
+        for (int i = 0; i < z->n_group - 1; i++) {
+            const shard_group *g = &z->group[i];
+            z->sliced[k] += slice_squares(flat + g->from + k * g->slice, g->slice, z->room);
+        }
+    }
+    ranks_spread(z->ranks, z->sliced, (size_t)z->n * sizeof *z->sliced);
+}
+
 /* Of every parameter the part in each own slice: [slice][parameter]. */
 static void measure(const step *s, const float *flat)
 {
@@ -113,17 +166,21 @@ static void measure(const step *s, const float *flat)
     ranks_spread(z->ranks, z->square, (size_t)(z->n * s->n_parameter) * sizeof *z->square);
 }
 
-static void tell_norms(const step *s, double scale, step_result *r)
+/* Each parameter's where they are asked for, or something is no number */
+static bool tell_norms(const step *s, const float *sum, double scale, step_result *r, ts_error *e)
 {
     const shards *z = s->shards;
-    double sum = 0;
-    for (int i = 0; i < s->n_parameter; i++) {
-        const double one = tree_sum(z->square + i, z->n, s->n_parameter);
-        if (r->norms)
-            r->norms[i] = sqrt(one) * scale;
-        sum += one;
-    }
-    r->norm = sqrt(sum) * scale;
+    if (z->on_cards ? !cards_norm(z, e) : (measure_slices(z, sum), false))
+        return false;
+    r->norm = sqrt(tree_sum(z->sliced, z->n, 1)) * scale;
+    if (!r->norms || (isfinite(r->loss) && isfinite(r->norm) && !s->asked->grad_norms))
+        return true;
+    if (z->on_cards && !cards_bring(z, e))
+        return false;
+    measure(s, sum);
+    for (int i = 0; i < s->n_parameter; i++)
+        r->norms[i] = sqrt(tree_sum(z->square + i, z->n, s->n_parameter)) * scale;
+    return true;
 }
 
 /* Losses of all shards and whether any rank is to end, in the order of pieces. */
@@ -158,7 +215,8 @@ static bool spread(step *s, const float *sum, float scale, ts_error *e)
         *shards_at(&z->weights, k) = sum[k] * scale;
     for (int i = 0; i < z->n_group; i++) {
         const shard_group *g = &z->group[i];
-        if (g->parameter && !ts_plan_view(z->update, ts_plan_find(z->update, ts_name(g->parameter)), &(ts_array){0}, e))
+        if (g->parameter &&
+            !ts_plan_view(z->update[0], ts_plan_find(z->update[0], ts_name(g->parameter)), &(ts_array){0}, e))
             return false;
         if (g->n)
             ranks_spread(z->ranks, shards_at(&z->weights, g->from), (size_t)g->n * sizeof *sum);
@@ -181,13 +239,18 @@ static bool update(step *s, const float *sum, double scale, step_result *r, ts_e
     const double clip = s->asked->clip > 0 ? fmin(s->asked->clip / (r->norm + 1e-6), 1) : 1;
     float factor = (float)(scale * clip);
     drop_whole(z); /* of the last checkpoint */
-    if (!step_give(z->update, "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e) ||
-        !shards_lend_sums(s, e) || !ts_plan_run(z->update, e))
+    for (int i = 0; i < z->n_holder; i++)
+        if (!step_give(z->update[i], "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e))
+            return false;
+    if (!z->on_cards && !shards_lend_sums(s, e))
         return false;
+    for (int i = 0; i < z->n_holder; i++)
+        if (!ts_plan_run(z->update[i], e))
+            return false;
     const double start = seconds_now();
-    const bool good = spread(s, sum, (float)scale, e);
+    const bool good = z->on_cards ? cards_spread(z, e) : spread(s, sum, (float)scale, e);
     r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
-    return good && shards_weights(s, e);
+    return good && (z->on_cards || shards_weights(s, e));
 }
 
 /* Sums over batches, of own pieces: level 0 holds those of the last one. */
@@ -213,11 +276,12 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
         return false;
     r->loss = (part ? r->loss : 0) + tree_sum(z->loss, z->n, 1) * scale;
     const float *sum = add_batch(s, part == 0);
-    measure(s, sum);
-    tell_norms(s, scale, r);
-    if (!step_number(s, z->update, at, e))
+    if (!tell_norms(s, sum, scale, r, e))
         return false;
+    for (int i = 0; i < z->n_holder; i++)
+        if (!step_number(s, z->update[i], at, e))
+            return false;
     if (!isfinite(r->loss) || !isfinite(r->norm) || part < parts - 1)
         return true;
-    return update(s, sum, scale, r, e) && step_scalar(z->update, 0, &r->lr, e);
+    return update(s, sum, scale, r, e) && step_scalar(z->update[0], 0, &r->lr, e);
 }

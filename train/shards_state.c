@@ -36,11 +36,17 @@ static bool take_kept(step *s, const shard_group *g, const shard_state *of, cons
     return true;
 }
 
-static bool give_piece(const shards *z, const shard_group *g, ts_tensor t, const float *flat, ts_error *e)
+static bool give_pieces(const shards *z, const shard_group *g, ts_tensor t, const float *flat, ts_error *e)
 {
-    const ts_array a = {
-        .dtype = TS_F32, .rank = 1, .dim = {z->own * g->slice}, .data = (void *)(flat + g->from + z->first * g->slice)};
-    return step_give(z->update, ts_name(t), &a, e);
+    bool good = true;
+    for (int i = 0; good && i < z->n_holder; i++) {
+        const ts_array a = {.dtype = TS_F32,
+                            .rank = 1,
+                            .dim = {z->own / z->n_holder * g->slice},
+                            .data = (void *)(flat + g->from + shards_first(z, i) * g->slice)};
+        good = step_give(z->update[i], ts_name(t), &a, e);
+    }
+    return good;
 }
 
 /* The weights are there; sums, of which shards set what they begin with, lend their memory until then. */
@@ -57,13 +63,25 @@ bool shards_begin(step *s, const ts_tensors *kept, ts_error *e)
             else if (!of->begins)
                 memset(flat + z->group[i].from, 0, (size_t)z->group[i].n * sizeof *flat);
             good = good &&
-                   give_piece(z, &z->group[i], of->input, kept || !of->begins ? flat : shards_at(&z->weights, 0), e);
+                   give_pieces(z, &z->group[i], of->input, kept || !of->begins ? flat : shards_at(&z->weights, 0), e);
         }
     memset(flat, 0, (size_t)z->flat * sizeof *flat);
-    return good && shards_lend(s, s->plan, s->sum, &z->device[0].level[0], e);
+    return good && shards_lend(s, s->plan, s->sum, &z->device[0].level[0], e) && cards_begin(s, e);
 }
 
 /* ---- checkpoints ---- */
+static bool collect(const shards *z, const shard_state *of, int64_t n, ts_error *e)
+{
+    const size_t piece = (size_t)(n / z->ranks->count / z->n_holder) * sizeof *of->whole;
+    for (int i = 0; i < z->n_holder; i++) {
+        ts_array a = {0};
+        if (!ts_plan_view(z->update[i], ts_plan_find(z->update[i], ts_name(of->input)), &a, e))
+            return false;
+        ranks_collect(z->ranks, a.data, of->whole ? of->whole + shards_first(z, i) * (n / z->n) : NULL, piece);
+    }
+    return true;
+}
+
 bool shards_whole(step *s, ts_error *e)
 {
     const shards *z = s->shards;
@@ -71,12 +89,10 @@ bool shards_whole(step *s, ts_error *e)
         for (int k = 0; k < z->group[i].n_state; k++) {
             shard_state *of = &s->shards->group[i].state[k];
             const int64_t n = z->group[i].n;
-            ts_array a = {0};
-            if (!ts_plan_view(z->update, ts_plan_find(z->update, ts_name(of->input)), &a, e))
-                return false;
             if (z->ranks->rank == 0 && !of->whole && !(of->whole = calloc((size_t)n, sizeof *of->whole)))
                 return err_memory(e, (size_t)n * sizeof *of->whole, "the state%s of all parameters", of->name);
-            ranks_collect(z->ranks, a.data, of->whole, (size_t)(n / z->ranks->count) * sizeof *of->whole);
+            if (!collect(z, of, n, e))
+                return false;
         }
     return true;
 }

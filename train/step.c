@@ -309,7 +309,7 @@ bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_
 
 bool step_build(step *s, ts_error *e)
 {
-    return s->shards ? devices_build(s->shards, e) && ts_plan_build(s->shards->update, e) : ts_plan_build(s->plan, e);
+    return s->shards ? devices_build(s->shards, e) : ts_plan_build(s->plan, e);
 }
 
 void step_free(step *s)

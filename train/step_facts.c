@@ -21,6 +21,8 @@ cJSON *step_facts(const step *s, ts_error *e)
         cJSON_AddItemToObject(facts, lists[i],
                               js_get(plan, lists[i]) ? cJSON_Duplicate(js_get(plan, lists[i]), true)
                                                      : cJSON_CreateArray());
+    if (facts && s->shards && *s->shards->why)
+        cJSON_AddItemToArray(cJSON_GetObjectItem(facts, "notes"), cJSON_CreateString(s->shards->why));
     cJSON_Delete(plan), ts_free(text);
     return facts;
 }
