@@ -72,6 +72,8 @@ def cases():
                              node("Transpose", ["x"], ["across"], perm=[1, 0, 2]),
                              node("Loop", ["n", "", "zero"], ["y", "z"], body=body)], [weight("zero", BATCH, WIDE)], [
                                  "y", "z"]
+    yield "sums from the end", [node("ReduceMean", ["x"], ["mean"], axes=[1, 2], keepdims=0),
+                                node("CumSum", ["mean", "first"], ["y"], reverse=1)], [whole("first", 0)], ["y"]
     nodes, weights, _ = layer("LSTM", "bidirectional")
     head = [node("Transpose", ["y"], ["t"], perm=[0, 2, 1, 3]), node("Reshape", ["t", "flat"], ["f"]),
             node("MatMul", ["f", "m"], ["p"]), node("Softmax", ["p"], ["tags"], axis=-1)]
