@@ -90,7 +90,7 @@ static const expr *known(void *user, const expr *x)
             return x;
         at = at * n->type.dim[i] + x->arg[i]->whole;
     }
-    const int64_t more = piece->shift.by ? extents_at(&piece->shift, r->q->of->size) : 0;
+    const int64_t more = r->here ? aligned_more(piece, at, r->q->of->size) : 0;
     return x_cast(&r->q->scratch, x->dtype,
                   x_whole(&r->q->scratch, load_whole(n->type.dtype, n->leaf->data, at) + more));
 }

@@ -20,7 +20,10 @@
 #include <string.h>
 
 typedef long long ll;
-enum { MOST_COMPARED = 1 << 24 /* elements of a constant */ };
+enum {
+    MOST_COMPARED = 1 << 24, /* elements of a constant */
+    MOST_EACH = 16           /* of one whose elements have sums of their own: shapes of shapes are not longer */
+};
 
 /* ---- what is refused ---- */
 static int differs(const pairing *q, bool *alone) /* the first variable that is another one there; the only one */
@@ -164,9 +167,36 @@ static bool apart_by(const node *a, const char *here, const node *b, const char 
     return same;
 }
 
+int64_t aligned_more(const aligned *a, int64_t at, const int64_t *size)
+{
+    const varying *v = a->each ? &a->each[at] : &a->shift;
+    return v->by ? extents_at(v, size) : 0;
+}
+
+/* The same, each element by a number of its own: extents beside constants, as of `Shape` */
+static bool apart_each(pairing *q, aligned *out, const node *a, const node *b)
+{
+    const int64_t n = type_count(&a->type);
+    bool same = type_equal(&a->type, &b->type) && n <= MOST_EACH && !out->decided;
+    if (same && !out->each) {
+        out->each = arena_array(&q->mem, MOST_EACH, sizeof *out->each);
+        for (int i = 0; i < MOST_EACH; i++)
+            out->each[i] = out->shift;
+        out->shift = (varying){.per = 1};
+    }
+    for (int64_t i = 0; same && i < n; i++) {
+        int64_t here, there;
+        same = whole_at(a->type.dtype, a->leaf->data, i, &here) && whole_at(b->type.dtype, b->leaf->data, i, &there) &&
+               pairing_number(q, &out->each[i], 0, there - here);
+    }
+    return same;
+}
+
 static bool align(pairing *q, const node *a, const node *b)
 {
     aligned *out = &q->aligned[a->id];
+    if (out->each)
+        return apart_each(q, out, a, b) || refuse(q, a, "has other values at another extent");
     const void *here = a->leaf->data, *there = b->leaf->data;
     const int64_t more = extents_at(&out->shift, q->of->size);
     const bool one = type_equal(&a->type, &b->type) && here == there && !more;
@@ -179,8 +209,9 @@ static bool align(pairing *q, const node *a, const node *b)
             return out->ends |= ends, out->decided |= open, true;
         ends = (ends - open) & open;
     } while (ends); /* positions that count on from what was kept: all of them are more */
+    const varying was = out->shift;
     return (apart_by(a, here, b, there, out->ends, &by) && pairing_number(q, &out->shift, 0, by)) ||
-           refuse(q, a, "has other values at another extent");
+           (out->shift = was, apart_each(q, out, a, b)) || refuse(q, a, "has other values at another extent");
 }
 
 static const node *input_of_name(const graph *g, const char *name)
@@ -341,12 +372,27 @@ static bool walk(pairing *q, const other_extents *of, const node *const *here, c
 }
 
 /* ---- what was found ---- */
-/* A part of a constant, as it lies in the whole: places counted from the end, and what all elements are more */
+/* What the element that x loads is more: a choice among the places of those that are. */
+static const expr *more_at(pairing *q, const varying *each, const expr *x)
+{
+    const expr *place = x_whole(&q->mem, 0), *more = place;
+    for (int i = 0; i < x->n; i++)
+        place = x2(&q->mem, "add", x2(&q->mem, "mul", place, x_whole(&q->mem, x->from->type.dim[i])), x->arg[i]);
+    for (int64_t i = type_count(&x->from->type) - 1; i >= 0; i--)
+        if (each[i].by)
+            more = x3(&q->mem, "select", x2(&q->mem, "eq", place, x_whole(&q->mem, i)), extents_expr(&q->mem, &each[i]),
+                      more);
+    return more;
+}
+
+/* A part of a constant, as it lies in the whole: places counted from the end, and what elements are more */
 static const expr *in_whole(void *user, const expr *x)
 {
     pairing *q = user;
     const aligned *piece = x->kind == X_LOAD ? &q->aligned[x->from->id] : NULL;
     const expr *arg[MAX_RANK];
+    if (piece && piece->each)
+        return x2(&q->mem, "add", x, x_cast(&q->mem, x->dtype, more_at(q, piece->each, x)));
     if (!piece || (!piece->ends && !piece->shift.by))
         return x;
     for (int i = 0; i < x->n; i++) {

@@ -7,10 +7,11 @@
 #include "schedule/plan/extents.h"
 
 /* A constant of which other graphs have a part: the first elements along each dimension, but the last along those in
- * `ends`; all of them more by `shift`, which is 0 at the bounds. decided: dimensions of which parts were seen */
+ * `ends`; all of them more by `shift`, or each by its own, which are 0 at the bounds. decided: dimensions of which parts
+ * were seen */
 typedef struct aligned {
     uint32_t ends, decided;
-    varying shift;
+    varying shift, *each; /* each: of few elements, as shapes are; or NULL */
 } aligned;
 
 typedef struct pairing {
@@ -38,7 +39,8 @@ typedef struct pairing {
 } pairing;
 
 bool pairing_take(pairing *q, const node *a,
-                  const node *b);          /* b stands for a there; what makes them is compared later */
+                  const node *b); /* b stands for a there; what makes them is compared later */
+int64_t aligned_more(const aligned *a, int64_t at, const int64_t *size); /* what element `at` is more there */
 const node *pairing_source(const node *n); /* of a weight that is computed: what computes it */
 /* Whether what is `here` at the bounds is `there`, by what v has been found to follow, or is found to follow now. */
 bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there);

@@ -74,6 +74,11 @@ def cases():
                                  "y", "z"]
     yield "sums from the end", [node("ReduceMean", ["x"], ["mean"], axes=[1, 2], keepdims=0),
                                 node("CumSum", ["mean", "first"], ["y"], reverse=1)], [whole("first", 0)], ["y"]
+    mean = [node("Shape", ["x"], ["shape"]), node("Cast", ["shape"], ["f"], to=TensorProto.FLOAT),
+            node("ReduceMean", ["x"], ["mean"], keepdims=0)]
+    yield "shape", [*mean, node("Mul", ["f", "mean"], ["y"])], [], ["y"]
+    yield "of shape", [*mean, node("Cast", ["x"], ["i"], to=TensorProto.INT64), node("Abs", ["i"], ["a"]),
+                       node("Mod", ["a", "three"], ["at"]), node("Gather", ["f", "at"], ["y"])], [whole("three", 3)], ["y"]
     nodes, weights, _ = layer("LSTM", "bidirectional")
     head = [node("Transpose", ["y"], ["t"], perm=[0, 2, 1, 3]), node("Reshape", ["t", "flat"], ["f"]),
             node("MatMul", ["f", "m"], ["p"]), node("Softmax", ["p"], ["tags"], axis=-1)]
