@@ -132,7 +132,7 @@ static bool whole_at(dtype d, const char *at, int64_t i, int64_t *out)
 /* Zeros of either sign are the same: -3e38 * 0 is one, where a mask leaves what it multiplies out. */
 static bool row_apart(dtype d, int64_t n, const char *here, const char *there, int64_t *by)
 {
-    if (*by <= 0 && !memcmp(here, there, (size_t)n * (size_t)ts_dtype_bytes(d)))
+    if ((!*by || *by == INT64_MIN) && !memcmp(here, there, (size_t)n * (size_t)ts_dtype_bytes(d)))
         return *by = 0, true;
     for (int64_t i = 0; i < n; i++) {
         int64_t a = 0, b = 0;

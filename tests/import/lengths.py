@@ -77,6 +77,8 @@ def cases():
     mean = [node("Shape", ["x"], ["shape"]), node("Cast", ["shape"], ["f"], to=TensorProto.FLOAT),
             node("ReduceMean", ["x"], ["mean"], keepdims=0)]
     yield "shape", [*mean, node("Mul", ["f", "mean"], ["y"])], [], ["y"]
+    yield "rows of shape", [*mean, node("Reshape", ["f", "column"], ["rows"]), node("Add", ["rows", "mean"], ["y"])], [
+        whole("column", -1, 1)], ["y"]
     yield "of shape", [*mean, node("Cast", ["x"], ["i"], to=TensorProto.INT64), node("Abs", ["i"], ["a"]),
                        node("Mod", ["a", "three"], ["at"]), node("Gather", ["f", "at"], ["y"])], [whole("three", 3)], ["y"]
     nodes, weights, _ = layer("LSTM", "bidirectional")
