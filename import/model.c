@@ -143,7 +143,7 @@ void ts_model_free(ts_model *m)
 bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e)
 {
     mapping own;
-    if (!err_given(m, "the model", e))
+    if (!err_given(m, "the model", e) || !err_given(sha256, "where the sum goes", e))
         return false;
     *sha256 = 0;
     if (m->builder || m->origin)

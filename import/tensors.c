@@ -96,7 +96,7 @@ void ts_hash_bytes(const void *bytes, size_t n, char sha256[65])
 bool ts_file_hash(const char *path, char sha256[65], ts_error *e)
 {
     mapping m;
-    if (!file_map(path, &m, e))
+    if (!err_given(sha256, "where the sum goes", e) || !file_map(path, &m, e))
         return false;
     ts_hash_bytes(m.at, m.size, sha256);
     file_unmap(&m);

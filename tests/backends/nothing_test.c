@@ -228,6 +228,7 @@ static void test_plans(void)
     says("ts_tensors_write", ts_tensors_write("/nowhere/x", 1, NULL, hex, &e));
     says("ts_file_write", ts_file_write(NULL, "", 0, &e));
     says("ts_file_hash", ts_file_hash(NULL, hex, &e));
+    says("ts_file_hash", ts_file_hash("/dev/null", NULL, &e));
     says("ts_schema_guess", ts_schema_guess(NULL, NULL, &e));
     says("ts_schema_text", ts_schema_text(NULL, NULL, &e));
     says("ts_plan_memory", ts_plan_memory(NULL, (ts_memory[TS_N_TAG]){{0}}, &e));
