@@ -582,9 +582,15 @@ bool pass_extents(plan *p, err *e)
 {
     if (!p->n_variable)
         return true;
-    err as_it_is = {0};
+    err as_it_is = {0}, kept_apart = {0};
     p->root = computed(p->g, &p->mem, p->n_root, p->root);
     if (find_all(p, false, p->n_variable > 1 ? &as_it_is : e))
         return true;
-    return p->n_variable > 1 && unflatten(p, e) && find_all(p, true, e); /* extents are products of several */
+    if (p->n_variable == 1) /* else extents may be products of several */
+        return false;
+    if (unflatten(p, &kept_apart) && find_all(p, true, &kept_apart))
+        return true;
+    *e = kept_apart.code == TS_UNSUPPORTED ? kept_apart
+                                           : as_it_is; /* what cannot be rewritten is no fault of the model */
+    return false;
 }

@@ -154,6 +154,18 @@ def refused_trip():
     refused("sum in a trip", path, 4, "1..40", 'sum "sum" sums up, in a trip of a loop, what varies', 4)
 
 
+def refused_apart():
+    """What cannot be rewritten for two ranges is refused for what it was refused for before."""
+    graph = helper.make_graph([node("Reshape", ["x", "four"], ["rows"]), node("Concat", ["rows", "rows"], ["y"], axis=0)],
+                              "apart", [value("x", TensorProto.FLOAT, ["n", 4]), value("z", TensorProto.FLOAT, ["m"])],
+                              [value("y", TensorProto.FLOAT, None)], [whole("four", 4, -1)])
+    path = f"{work}/model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    done = subprocess.run([tessera, "explain", path, "--dim", "n=1..6", "--dim", "m=1..5", "--target", targets[0]],
+                          capture_output=True, text=True)
+    check("apart", done.returncode == 4 and 'dimension "n" cannot vary' in done.stderr, done.returncode, done.stderr)
+
+
 def counts():
     """Loops over x [seq, ...] of which the number of trips is the value k of an input, and what decides extents."""
     body = loop_body("row", [node("Identity", ["go"], ["on"]), node("Gather", ["x", "i"], ["row"], axis=0),
@@ -218,5 +230,6 @@ for name, nodes, weights, outs in cases():
                     f'dimension "seq" is {n} by the value of input "x", outside of --dim seq=1..40')
     made += 1
 refused_trip()
+refused_apart()
 print(f"{made} models")
 sys.exit(failed > 0)
