@@ -80,7 +80,8 @@ def cases():
     yield "rows of shape", [*mean, node("Reshape", ["f", "column"], ["rows"]), node("Add", ["rows", "mean"], ["y"])], [
         whole("column", -1, 1)], ["y"]
     yield "of shape", [*mean, node("Cast", ["x"], ["i"], to=TensorProto.INT64), node("Abs", ["i"], ["a"]),
-                       node("Mod", ["a", "three"], ["at"]), node("Gather", ["f", "at"], ["y"])], [whole("three", 3)], ["y"]
+                       node("Mod", ["a", "three"], ["at"]), node("Gather", ["f", "at"], ["y"])], [
+                           whole("three", 3)], ["y"]
     nodes, weights, _ = layer("LSTM", "bidirectional")
     head = [node("Transpose", ["y"], ["t"], perm=[0, 2, 1, 3]), node("Reshape", ["t", "flat"], ["f"]),
             node("MatMul", ["f", "m"], ["p"]), node("Softmax", ["p"], ["tags"], axis=-1)]
@@ -156,8 +157,9 @@ def refused_trip():
 
 def refused_apart():
     """What cannot be rewritten for two ranges is refused for what it was refused for before."""
-    graph = helper.make_graph([node("Reshape", ["x", "four"], ["rows"]), node("Concat", ["rows", "rows"], ["y"], axis=0)],
-                              "apart", [value("x", TensorProto.FLOAT, ["n", 4]), value("z", TensorProto.FLOAT, ["m"])],
+    nodes = [node("Reshape", ["x", "four"], ["rows"]), node("Concat", ["rows", "rows"], ["y"], axis=0)]
+    graph = helper.make_graph(nodes, "apart", [value("x", TensorProto.FLOAT, ["n", 4]),
+                                               value("z", TensorProto.FLOAT, ["m"])],
                               [value("y", TensorProto.FLOAT, None)], [whole("four", 4, -1)])
     path = f"{work}/model.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
