@@ -7,8 +7,8 @@
 #include "schedule/plan/extents.h"
 
 /* A constant of which other graphs have a part: the first elements along each dimension, but the last along those in
- * `ends`; all of them more by `shift`, or each by its own, which are 0 at the bounds. decided: dimensions of which parts
- * were seen */
+ * `ends`; all of them more by `shift`, or each by its own, which are 0 at the bounds. decided: dimensions of which
+ * parts were seen */
 typedef struct aligned {
     uint32_t ends, decided;
     varying shift, *each; /* each: of few elements, as shapes are; or NULL */
