@@ -227,16 +227,19 @@ static bool run(program *g, void *const *input, err *e)
     return span(g, input, 0, g->p->n_kernel, e);
 }
 
+/* Nobody sleeps meanwhile: a kernel would take longer for one before it that had not enough for all. */
 static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
+    bool good = true;
     take_input(g, input);
-    for (g->first = 0; g->first < g->p->n_kernel; g->first++) {
+    team_awake(g->team, true);
+    for (g->first = 0; good && g->first < g->p->n_kernel; g->first++) {
         g->end = g->first + 1;
-        if (!team_run(g->team, work, g, e))
-            return false;
-        after(user, g->first);
+        if ((good = team_run(g->team, work, g, e)))
+            after(user, g->first);
     }
-    return check_fault(g, e);
+    team_awake(g->team, false);
+    return good && check_fault(g, e);
 }
 
 static bool trace(program *g, void *const *input, span_seen *seen, void *user, err *e)

@@ -47,6 +47,7 @@ struct team {
     int started;    /* workers that exist */
     int caller_cpu; /* -1: not pinned */
     bool spin, stop;
+    atomic_bool awake; /* spins on */
     pid_t owner;
     char *mark; /* one byte that is 1 here and 0 in a forked child; NULL: the system cannot do that */
     atomic_bool busy;
@@ -79,7 +80,7 @@ static bool changed(const gate *g, unsigned old)
 }
 
 /* Looks at the clock now and then only. */
-static bool spin_until_changed(const gate *g, unsigned old)
+static bool spin_until_changed(const gate *g, unsigned old, const atomic_bool *awake)
 {
     enum { BETWEEN = 64 };
     for (int64_t end = 0;;) {
@@ -90,16 +91,16 @@ static bool spin_until_changed(const gate *g, unsigned old)
         }
         int64_t t = now_ns();
         end = end ? end : t + spin_ns;
-        if (t >= end)
+        if (t >= end && !atomic_load_explicit(awake, memory_order_relaxed))
             return false;
     }
 }
 
 /* Sleepers announce themselves before they look a last time, openers change the word before they look for sleepers;
  * both in one order for all (sequentially consistent), so one of the two sees the other. */
-static void gate_wait(gate *g, unsigned old, bool spin)
+static void gate_wait(gate *g, unsigned old, const team *t)
 {
-    if (spin && spin_until_changed(g, old))
+    if (t->spin && spin_until_changed(g, old, &t->awake))
         return;
     while (!changed(g, old)) {
         atomic_fetch_add(&g->sleepers, 1);
@@ -127,8 +128,13 @@ void team_wait(void *p)
         atomic_store_explicit(&t->here, 0, memory_order_relaxed);
         gate_open(&t->phase);
     } else {
-        gate_wait(&t->phase, phase, t->spin);
+        gate_wait(&t->phase, phase, t);
     }
+}
+
+void team_awake(team *t, bool on)
+{
+    atomic_store_explicit(&t->awake, on, memory_order_relaxed);
 }
 
 /* ---- floating-point mode ---- */
@@ -182,7 +188,7 @@ static void *worker(void *p)
     team *t = m->team;
     set_float_mode(WORK_MODE);
     for (unsigned run = 0;; run++) {
-        gate_wait(&t->start, run, t->spin);
+        gate_wait(&t->start, run, t);
         if (t->stop)
             return NULL;
         t->work(t->arg, m->part, t->size);

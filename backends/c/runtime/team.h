@@ -8,6 +8,7 @@
  * Tessera runs plans by it, and programs that it writes carry it as it is. */
 #ifndef TEAM_H
 #define TEAM_H
+#include <stdbool.h>
 
 typedef struct team team;
 typedef void team_work(void *arg, int part, int parts);
@@ -27,5 +28,7 @@ typedef enum team_state { TEAM_READY, TEAM_BUSY, TEAM_FORKED } team_state;
  * (inside work, or from two threads at once) or TEAM_FORKED (in a child, whose threads stayed behind). */
 team_state team_do(team *t, team_work *work, void *arg);
 void team_wait(void *team); /* inside work: returns when every member has called it as often */
+/* Whoever waits spins until it is over, if it spins at all: what follows a long wait then is not late by it. */
+void team_awake(team *t, bool on);
 void team_close(team *t);
 #endif
