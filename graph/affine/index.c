@@ -3,6 +3,7 @@
 #include "graph/affine/range.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int var_add(space *s, const char *name, int64_t low, int64_t high)
@@ -151,6 +152,26 @@ static int64_t common_factor(const affine *a, int64_t g)
     return g;
 }
 
+/* floor((h a + b) / by) is floor(a / (by / h)) where 0 <= b < h divides by; NULL where no terms are such a b. */
+static const affine *floor_of_large(space *s, const affine *rest, int64_t by)
+{
+    for (int i = 0; i < rest->n; i++) {
+        const int64_t h = int_gcd(by, llabs(rest->t[i].coef));
+        const affine *large = affine_const(s, int_floor_div(rest->c, h)),
+                     *small = affine_const(s, int_floor_mod(rest->c, h));
+        int64_t low, high;
+        for (int k = 0; k < rest->n; k++) {
+            const bool is_large = rest->t[k].coef % h == 0;
+            const affine *one = make(s, 0, 1, &(term){1, rest->t[k].a}), **to = is_large ? &large : &small;
+            *to = affine_add(s, *to, one, is_large ? rest->t[k].coef / h : rest->t[k].coef);
+        }
+        affine_range(s, small, &low, &high);
+        if (h > 1 && small->n && low >= 0 && high < h)
+            return affine_div(s, large, by / h);
+    }
+    return NULL;
+}
+
 /* floor(rest / by) where nothing of rest is a multiple of by: gone when its range stays within one step; inner floors
  * merge, floor(floor(x / p) / q) = floor(x / (p q)); a common factor g goes, floor(g x / (g n)) = floor(x / n). */
 static const affine *floor_of(space *s, const affine *rest, int64_t by)
@@ -162,8 +183,9 @@ static const affine *floor_of(space *s, const affine *rest, int64_t by)
     if (!rest->c && rest->n == 1 && rest->t->coef == 1 && rest->t->a->kind == A_DIV)
         return affine_div(s, rest->t->a->of, rest->t->a->by * by);
     const int64_t g = common_factor(rest, by);
+    const affine *large = g == 1 ? floor_of_large(s, rest, by) : NULL;
     if (g == 1)
-        return single(s, &(atom){.kind = A_DIV, .of = rest, .by = by});
+        return large ? large : single(s, &(atom){.kind = A_DIV, .of = rest, .by = by});
     term *t = arena_array(s->mem, (size_t)rest->n + 1, sizeof *t);
     for (int i = 0; i < rest->n; i++)
         t[i] = (term){rest->t[i].coef / g, rest->t[i].a};

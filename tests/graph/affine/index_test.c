@@ -274,6 +274,10 @@ static void test_cancelling(void)
     prints(&s, sum(&s, affine_div(&s, x, 64), 64, affine_mod(&s, x, 64)), "x");
     prints(&s, affine_div(&s, affine_div(&s, x, 8), 4), "floor(x / 32)");
     prints(&s, affine_div(&s, affine_scale(&s, x, 6), 4), "floor(3 * x / 2)");
+    /* a tile of 16 columns in panels of 64: which panel depends on where the tile begins alone */
+    prints(&s, affine_div(&s, sum(&s, x, 16, j), 64), "floor(x / 4)");
+    prints(&s, affine_div(&s, sum(&s, x, -16, j), 64), "floor(-x / 4)");
+    prints(&s, affine_div(&s, sum(&s, x, 8, j), 64), "floor(j + 8 * x / 64)");
     prints(&s, affine_div(&s, sum(&s, x, 12, affine_const(&s, 7)), 6), "2 * x + 1");
     prints(&s, affine_mod(&s, x, 64), "x - 64 * floor(x / 64)");
     prints(&s, affine_div(&s, x, 1001), "0");
