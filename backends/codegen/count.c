@@ -149,7 +149,8 @@ static void statements(counter *c, const stmt *in, const around *up, double time
     for (const stmt *s = in->first; s; s = s->next) {
         const bool loops = s->kind == S_LOOP || (s->kind == S_CHUNKS && s->trips),
                    gathers = loops && !strncmp(s->name, "each", 4); /* elements of a vector, one by one */
-        const double trips = loops ? trips_of(s) : 1;
+        const double trips = loops ? trips_of(s) : 1,
+                     all = trips * (gathers && s->first->value ? reads(up, s->first->value, times) : times);
         if (s->kind == S_IF) {
             either(c, s, up, times);
             continue;
@@ -160,8 +161,8 @@ static void statements(counter *c, const stmt *in, const around *up, double time
         c->all.barriers += s->kind == S_BARRIER ? times : 0;
         c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
         *(c->in_tile ? &c->all.trips : &c->all.around) += loops && s->how != WRITTEN_OUT ? times * trips : 0;
-        c->all.others += gathers ? times * trips : 0;
-        statements(c, s, loops ? &(around){gathers ? NULL : up, s} : up, times * trips);
+        c->all.others += gathers ? all : 0;
+        statements(c, s, loops ? &(around){gathers ? NULL : up, s} : up, all);
     }
 }
 

@@ -96,6 +96,11 @@ static void by_hand(void)
     /* a panel's tiles under a cut fold read neighbours as vectors, not one by one */
     CHECK(predicted(product, "avx512", "matmul", "n/128@core k/256 n/32 m/8 k m@unroll n@vector").seconds <
           1.5 * predicted(product, "avx512", "matmul", "n/32@core m/8 k m@unroll n@vector").seconds);
+    /* elements that vectors are gathered of for eight columns together are read once */
+    const double four = predicted(strided, "avx2", "conv2d", "n@core oc/4 oh ic kh kw oc@unroll ow@vector").seconds,
+                 one = predicted(strided, "avx2", "conv2d", "n@core oc oh ic kh kw ow@vector").seconds;
+    if (!CHECK(four > 0 && four < 0.6 * one))
+        printf("  four channels %g s, one %g s\n", four, one);
     CHECK_TEXT(predicted(product, "avx512", "matmul", "n/32@core m/14 k m@unroll n@vector").bound, "multiplying");
     CHECK_TEXT(predicted(product, "avx512", "matmul", "n/128@core m k n@vector").bound, "L2");
 }
