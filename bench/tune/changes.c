@@ -118,11 +118,23 @@ static void add_layouts(family *f, const cJSON *operand, int lanes)
             js_text(js_object(add(f), "layout"), js_get_text(operand, "operand"), form[i]);
 }
 
-void changes_find(family *f)
+/* A rule without loops would hand kernels to the guess that a rule has loops for: another's loops, no change. */
+static bool has_rule(const tuner *t, const family *f)
+{
+    const cJSON *all = js_get(t->json, "kernels");
+    bool has = false;
+    for (int k = 0; k < f->n; k++)
+        has = has || strcmp(js_get_text(cJSON_GetArrayItem(all, f->kernel[k]), "rule"), "guess") != 0;
+    return has;
+}
+
+void changes_find(const tuner *t, family *f)
 {
     static const int sizes[] = {0, 64, 128, 256};
     const cJSON *operand;
     const bool stages = js_get(f->first, "stages") != NULL, folds = js_get(f->first, "registers") != NULL;
+    if (has_rule(t, f))
+        return;
     if (f->all) {
         js_flag(add(f), "alternative", false);
         for (int i = 0; i < COUNT(sizes) && stages; i++)

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOG_MOST = 64 << 20 }; /* bytes of a log that is read */
-
 /* What times are about: others say nothing of these kernels here. */
 static char *head(const tuner *t)
 {
@@ -65,6 +63,16 @@ static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
     }
     *whole = (size_t)(at - s);
     free(own);
+    return good;
+}
+
+bool log_read(tuner *t, ts_error *e)
+{
+    text s = {0};
+    size_t whole;
+    t->fd = -1, t->log = cJSON_CreateArray();
+    const bool good = file_read(t->o->log, LOG_MOST, &s, e) && take(t, text_str(&s), &whole, e);
+    text_free(&s);
     return good;
 }
 

@@ -4,6 +4,7 @@
 #define TUNE_PARTS_H
 #include "bench/tune/tune.h"
 
+enum { LOG_MOST = 64 << 20 }; /* bytes of a log that is read */
 enum { MOST_RULES = 3, SAID = sizeof((ts_error *)0)->text };
 
 typedef struct family { /* kernels of one operation, dtype and extents; or all of an operation */
@@ -44,7 +45,15 @@ typedef struct attempt { /* what rules say of a family in a trial */
     char why[SAID];
 } attempt;
 
-/* trial.c: n attempts in one plan, in parts where it cannot be; every one gets its status, and they are logged. */
+/* families.c: of the base's kernels, which take so many seconds each, most time first. */
+void families_find(tuner *t, const double *seconds);
+void families_free(tuner *t);
+/* Spearman's rank correlation of predicted and measured times of what was tried; NAN of fewer than five. */
+double family_rank(const tuner *t, const family *f);
+
+/* trial.c: the base's plan, not built. */
+bool trial_base(tuner *t, ts_error *e);
+/* n attempts in one plan, in parts where it cannot be; every one gets its status, and they are logged. */
 bool trial_run(tuner *t, int n, attempt *of, ts_error *e);
 /* A plan by a schema's text, built, with its inputs and right results, timed beside the base: seconds of the kernels of
  * both, to be freed. False, e having no error: a wrong one, for the reason said. */
@@ -54,7 +63,7 @@ ts_plan *trial_plan(tuner *t, int n, const attempt *of, cJSON **json, ts_error *
 /* changes.c: candidates of a family, of which changes_foresee drops those that change nothing or were not planned when
  * it was time. The next that was not tried and promises most; false: there is none. */
 char *changes_text(const cJSON *change); /* loops as they are written, else JSON; NULL: of none */
-void changes_find(family *f);
+void changes_find(const tuner *t, family *f);
 void changes_foresee(tuner *t, double until);
 bool changes_next(tuner *t, attempt *of);
 /* Seconds of the base's kernels and of the plan's that the other one does not have */
@@ -62,6 +71,7 @@ void changes_sum(const tuner *t, const cJSON *plan, double *const seconds[2], do
 
 /* log.c: false: it cannot be read or written, or is another search's. */
 bool log_open(tuner *t, ts_error *e);
+bool log_read(tuner *t, ts_error *e);                          /* and nothing is added to it */
 bool log_add(tuner *t, int n, const attempt *of, ts_error *e); /* in one piece; also to t->log */
 const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change);
 /* Time with the change over time without, of loops this being what its trial saw or, where that was more, what is

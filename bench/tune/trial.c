@@ -13,17 +13,22 @@
 enum { LEAST_RUNS = 3, MOST_RUNS = 15, PATH = 4096 };
 static const double trial_time = 0.5; /* seconds for the runs of one trial */
 
-/* The least of some runs: what disturbs a kernel makes it longer. */
+/* The least of some runs: what disturbs a kernel makes it longer. A base that takes most of the time is run once. */
 static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n[2], double *seconds[2], ts_error *e)
 {
     ts_plan *of[] = {base, trial};
     double *once = heap_array((size_t)(n[0] > n[1] ? n[0] : n[1]) + 1, sizeof *once);
     const double begun = seconds_now();
+    double of_base = 0;
     bool good = true;
     (void)user;
     for (int run = 0; good && run < MOST_RUNS && (run < LEAST_RUNS || seconds_now() < begun + trial_time); run++)
         for (int i = 0; i < 2 && good; i++) {
+            if (!i && of_base > trial_time / 2)
+                continue;
             good = ts_plan_run_timed(of[i], once, n[i], e);
+            for (int k = 0; !i && k < n[i]; k++)
+                of_base += once[k];
             for (int k = 0; good && k < n[i]; k++)
                 seconds[i][k] = run < 2 ? once[k] : fmin(seconds[i][k], once[k]); /* the first one warms up */
         }
@@ -70,21 +75,31 @@ static bool give_inputs(tuner *t, ts_plan *p, ts_error *e)
     return good;
 }
 
-/* json: what it is, where it could be made */
-static ts_plan *plan_by(tuner *t, const char *schema, cJSON **json, ts_error *e)
+/* By a schema's name or file; json: what it is, where it could be made */
+static ts_plan *plan_of(tuner *t, const char *schema, cJSON **json, ts_error *e)
 {
-    char path[PATH];
     ts_options o = t->plan;
-    *json = NULL;
-    snprintf(path, sizeof path, "%s/trial.json", t->o->folder);
-    if (!ts_file_write(path, schema, strlen(schema), e))
-        return NULL;
-    o.schema = path;
+    o.schema = schema;
     ts_plan *p = ts_plan_make(t->model, &o, e);
     char *said = p ? ts_plan_json(p, e) : NULL;
     *json = said ? js_parse(said, "the plan", e) : NULL;
     free(said);
     return p;
+}
+
+bool trial_base(tuner *t, ts_error *e)
+{
+    t->base = plan_of(t, t->o->schema, &t->json, e);
+    t->n_kernel = cJSON_GetArraySize(js_get(t->json, "kernels"));
+    return t->json != NULL;
+}
+
+static ts_plan *plan_by(tuner *t, const char *schema, cJSON **json, ts_error *e)
+{
+    char path[PATH];
+    *json = NULL;
+    snprintf(path, sizeof path, "%s/trial.json", t->o->folder);
+    return ts_file_write(path, schema, strlen(schema), e) ? plan_of(t, path, json, e) : NULL;
 }
 
 bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e)

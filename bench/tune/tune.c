@@ -13,61 +13,7 @@
 enum { BASE_RUNS = 5 };
 static const double least_share = 3e-3; /* of a pass: kernels that take less are left as they are */
 
-/* ---- kernels that are alike ---- */
-/* Of several stages these too: loops go by their names. */
-static char *key_of(const cJSON *kernel)
-{
-    const cJSON *d, *stage;
-    text s = {0};
-    text_add(&s, "%s %s", js_get_text(kernel, "op"), js_get_text(kernel, "dtype"));
-    cJSON_ArrayForEach(d, js_get(kernel, "dims")) text_add(&s, " %s=%.0f", d->string, d->valuedouble);
-    cJSON_ArrayForEach(stage, js_get(kernel, "stages")) text_add(&s, " %s", js_get_text(stage, "name"));
-    return text_take(&s);
-}
-
-/* key: given away */
-static family *family_of(tuner *t, char *key)
-{
-    int i = 0;
-    while (i < t->n_family && strcmp(t->family[i].key, key) != 0)
-        i++;
-    family *f = &t->family[i];
-    if (i < t->n_family)
-        free(key);
-    else
-        t->n_family++, f->key = key, f->kernel = heap_array((size_t)t->n_kernel, sizeof *f->kernel);
-    return f;
-}
-
-/* To those alike, and to all of what the model says that it computes, where that goes another way or in stages */
-static void add_kernel(tuner *t, const cJSON *kernel, int number, double seconds)
-{
-    const bool way = *js_get_text(kernel, "work/by"), stages = js_get(kernel, "stages") != NULL;
-    const char *op = js_get_text(kernel, way ? "work/operation" : "op");
-    family *of[] = {family_of(t, key_of(kernel)), NULL};
-    if (!of[0]->first)
-        of[0]->first = kernel;
-    if (way || stages) {
-        text key = {0};
-        text_add(&key, "all %s", op);
-        of[1] = family_of(t, text_take(&key));
-        if (!of[1]->first) {
-            cJSON *own = js_put(cJSON_CreateObject(), "op:%s,label:%s", op, "");
-            if (stages)
-                cJSON_AddItemToObject(own, "stages", cJSON_CreateArray());
-            of[1]->first = own, of[1]->all = true;
-        }
-    }
-    for (int i = 0; i < COUNT(of) && of[i]; i++)
-        of[i]->kernel[of[i]->n++] = number, of[i]->seconds += seconds;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const family *x = a, *y = b;
-    return x->seconds < y->seconds ? 1 : x->seconds > y->seconds ? -1 : strcmp(x->key, y->key);
-}
-
+/* ---- what there is ---- */
 static bool is_wanted(const tune_options *o, const cJSON *kernel)
 {
     static const char *const keys[] = {"label", "op", "name"};
@@ -79,18 +25,11 @@ static bool is_wanted(const tune_options *o, const cJSON *kernel)
 
 static bool open_base(tuner *t, ts_error *e)
 {
-    ts_options o = t->plan;
-    o.schema = t->o->schema;
-    t->base = ts_plan_make(t->model, &o, e);
-    char *said = t->base ? ts_plan_json(t->base, e) : NULL;
-    t->json = said ? js_parse(said, "the plan", e) : NULL;
-    free(said);
-    if (!t->json || !ts_plan_build(t->base, e))
+    if (!trial_base(t, e) || !ts_plan_build(t->base, e))
         return false;
     for (int i = 0; i < ts_model_inputs(t->model); i++)
         if (!ts_plan_set(t->base, i, &t->value[i], e))
             return false;
-    t->n_kernel = cJSON_GetArraySize(js_get(t->json, "kernels"));
     t->n_output = ts_model_outputs(t->model);
     t->output = heap_array((size_t)t->n_output + 1, sizeof *t->output);
     bool good = ts_plan_run(t->base, e);
@@ -106,14 +45,10 @@ static bool find_families(tuner *t, ts_error *e)
     const int n[] = {t->n_kernel, t->n_kernel};
     bool good = t->o->time ? t->o->time(t->o->user, t->base, t->base, n, both, e)
                            : ts_plan_profile(t->base, BASE_RUNS, seconds, t->n_kernel, e);
-    const cJSON *kernel;
     cJSON *nest;
-    int k = 0, wanted = 0;
-    t->family = heap_array(2 * (size_t)t->n_kernel + 1, sizeof *t->family);
-    cJSON_ArrayForEach(kernel, js_get(t->json, "kernels")) t->total += seconds[k], add_kernel(t, kernel, k, seconds[k]),
-        k++;
+    int wanted = 0;
+    families_find(t, seconds);
     free(seconds);
-    qsort(t->family, (size_t)t->n_family, sizeof *t->family, by_time);
     for (int i = 0; good && i < t->n_family; i++) {
         family *f = &t->family[i];
         if (!is_wanted(t->o, cJSON_GetArrayItem(js_get(t->json, "kernels"), f->kernel[0])))
@@ -122,7 +57,7 @@ static bool find_families(tuner *t, ts_error *e)
         if (f->seconds < least_share * t->total)
             continue;
         if (!t->o->seed)
-            changes_find(f);
+            changes_find(t, f);
         if (f->all)
             continue;
         char *nests = ts_plan_nests(t->base, f->kernel[0], t->o->most, t->o->seed, e);
@@ -268,28 +203,6 @@ static bool settle(tuner *t, cJSON *report, char **found, ts_error *e)
     return own.code == TS_INTERRUPTED ? *e = own, false : true;
 }
 
-/* Spearman's rank correlation of predicted and measured times of what was tried; NAN of fewer than five. */
-static double rank_of(const tuner *t, const family *f)
-{
-    const int most = cJSON_GetArraySize(t->log);
-    double *x = heap_array((size_t)most + 1, sizeof *x), *y = heap_array((size_t)most + 1, sizeof *y), off = 0;
-    const cJSON *one;
-    int n = 0;
-    cJSON_ArrayForEach(one, t->log) if (!strcmp(js_get_text(one, "kernel"), f->key) &&
-                                        !strcmp(js_get_text(one, "status"), "correct") &&
-                                        js_get_number(one, "predicted_ns", 0) > 0)
-        x[n] = js_get_number(one, "predicted_ns", 0),
-        y[n] = js_get_number(one, "time_ns", 0), n++;
-    for (int i = 0; i < n; i++) {
-        double rank = 0; /* in one order less that in the other; equals count half */
-        for (int j = 0; j < n; j++)
-            rank += (x[j] < x[i]) + 0.5 * (x[j] == x[i]) - (y[j] < y[i]) - 0.5 * (y[j] == y[i]);
-        off += rank * rank;
-    }
-    free(x), free(y);
-    return n < 5 ? NAN : 1 - 6 * off / (n * ((double)n * n - 1));
-}
-
 static void tell(const tuner *t, cJSON *report)
 {
     cJSON *list = js_array(report, "kernels");
@@ -311,7 +224,7 @@ static void tell(const tuner *t, cJSON *report)
                "correct:%d,rank:%g",
                f->key, js_get_text(f->first, "label"), f->n, js_get_text(f->first, "loops"), f->seconds * 1e9,
                js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, after * 1e9, tried, right,
-               rank_of(t, f));
+               family_rank(t, f));
         free(said);
     }
     js_put(report, "trials:%d", t->trials);
@@ -319,15 +232,13 @@ static void tell(const tuner *t, cJSON *report)
 
 static void close_all(tuner *t)
 {
-    for (int i = 0; i < t->n_family; i++)
-        free(t->family[i].key), free(t->family[i].kernel), cJSON_Delete(t->family[i].nests),
-            cJSON_Delete(t->family[i].others), cJSON_Delete(t->family[i].all ? (cJSON *)t->family[i].first : NULL);
+    families_free(t);
     for (int i = 0; t->output && i < t->n_output; i++)
         ts_array_free(&t->output[i]);
     if (t->fd >= 0)
         close(t->fd);
     ts_plan_free(t->base);
-    cJSON_Delete(t->json), cJSON_Delete(t->log), free(t->family), free(t->output);
+    cJSON_Delete(t->json), cJSON_Delete(t->log), free(t->output);
 }
 
 cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, const tune_options *o, char **found,

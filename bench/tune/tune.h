@@ -6,7 +6,8 @@
  * Ownership: models, options and values are borrowed; what is handed out is freed with free().
  *
  * The room:  tune: kernels, rounds -> trial: one plan, timed -> log
- *            changes: what is not loops          rules: what was found as a schema */
+ *            families: kernels that are alike    changes: what is not loops    rules: what was found as a schema
+ *            ranks: predictions against a log */
 #ifndef TUNE_H
 #define TUNE_H
 #include "graph/base/js.h"
@@ -33,4 +34,9 @@ typedef struct tune_options {
  * what follows the search; NULL with e set. */
 cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, const tune_options *o, char **found,
                 ts_error *e);
+/* What the cost model predicts, as it stands, of the loops in a log of this model, bound as it was: by kernel "nests",
+ * "rank", Spearman's correlation with their times, quantiles of predicted over measured time, a tenth of them below
+ * "low", and a tenth above "high", and "lost": nests that the kernel cannot have any more. Nothing is built or run, so
+ * any machine says the same of the log's. folder: private, as above. NULL with e set. */
+cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e);
 #endif

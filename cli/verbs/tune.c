@@ -82,14 +82,20 @@ static bool keep(const args *a, const session *s, const tune_options *o, const c
     return good;
 }
 
+static bool folder_make(char folder[PATH], ts_error *e)
+{
+    snprintf(folder, PATH, "%s/tessera-tune-XXXXXX", file_temporary());
+    if (mkdtemp(folder))
+        return true;
+    err_set(e, TS_FILES, "cannot make a temporary folder %s", folder);
+    return err_hint(e, "set TMPDIR to a folder that can be written");
+}
+
 static bool tune(const args *a, session *s, tune_options *o, ts_error *e)
 {
     char *found = NULL, folder[PATH];
-    snprintf(folder, sizeof folder, "%s/tessera-tune-XXXXXX", file_temporary());
-    if (!mkdtemp(folder)) {
-        err_set(e, TS_FILES, "cannot make a temporary folder %s", folder);
-        return err_hint(e, "set TMPDIR to a folder that can be written");
-    }
+    if (!folder_make(folder, e))
+        return false;
     o->folder = folder;
     cJSON *report = base_of(o, args_text(a, "out"), e) ? tune_run(s->model, s->value, &s->options, o, &found, e) : NULL;
     const bool good = report && (!found || keep(a, s, o, found, report, e));
@@ -101,6 +107,22 @@ static bool tune(const args *a, session *s, tune_options *o, ts_error *e)
     else
         cJSON_Delete(report);
     return good;
+}
+
+static const char predicted_form[] = "predicted over measured time: a tenth is below low, a tenth above high\n\n"
+                                     "{kernels!kernel|>nests|>rank|>low|>median|>high}";
+
+/* What is predicted of a log's loops; nothing is run. */
+static void predict(const args *a, const session *s, const char *log, ts_error *e)
+{
+    char folder[PATH];
+    cJSON *rows = folder_make(folder, e) ? tune_ranks(s->model, log, folder, e) : NULL;
+    if (rows) {
+        cJSON *report = reply_make("tune-ranks/1");
+        cJSON_AddItemToObject(report, "kernels", rows);
+        reply_give(a, report, predicted_form);
+    }
+    file_remove_tree(folder);
 }
 
 static int run(const args *a, ts_error *e)
@@ -116,8 +138,11 @@ static int run(const args *a, ts_error *e)
                       .budget = args_number(a, "budget") * for_trials,
                       .most = (int)args_integer(a, "most"),
                       .seed = (uint64_t)args_integer(a, "random")};
-    if (session_whole(a, e) && outfile_check(out, e) && session_open(&s, a, args_noun(a, 0), e) &&
-        session_fill(&s, 1, e)) {
+    const char *held = args_text(a, "predict");
+    if (held && session_open(&s, a, args_noun(a, 0), e))
+        predict(a, &s, held, e);
+    else if (!held && session_whole(a, e) && outfile_check(out, e) && session_open(&s, a, args_noun(a, 0), e) &&
+             session_fill(&s, 1, e)) {
         o.progress = s.options.progress, o.user = s.options.user;
         tune(a, &s, &o, e);
     }
@@ -133,6 +158,7 @@ static const option options[] = {
     {"most", 0, INTEGER, "N", "loops to try for a kernel", "64", false, 1, 500},
     {"random", 0, INTEGER, "SEED", "loops drawn at random by this seed, in place of the quickest by prediction", NULL,
      false, 0, INT64_MAX},
+    {"predict", 0, A_FILE, "LOG", "no search: what is predicted of the loops in a log, beside their times", ONCE},
     {"out", 'o', A_FILE, "FILE", "where a schema that is faster goes", "best.json", false, 0, 0},
     {"log", 0, A_FILE, "FILE",
      "what was tried, a JSON object a line; a further run goes on from it (default: FILE.log)", ONCE},
@@ -148,7 +174,8 @@ const verb verb_tune = {
     .examples = "tessera tune bert-base --dim seq=128\n"
                 "tessera tune resnet-50 --op conv2d --budget 5m -o mine.json\n"
                 "tessera tune minilm -s naive --op matmul # from textbook loops on\n"
-                "tessera tune minilm --random 1 --budget 60s # how well predictions rank loops",
+                "tessera tune minilm --random 1 --budget 60s --log drawn.log\n"
+                "tessera tune minilm --predict drawn.log # how well predictions rank loops",
     .details =
         "Loops are ranked by their predicted time; the best are timed in the model, kernel by kernel, in turns "
         "with those of the schema, and their results compared. So is, one by one, what changes the kernels "

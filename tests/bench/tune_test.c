@@ -47,15 +47,16 @@ typedef struct searched {
 } searched;
 
 /* In folder, whose log is kept from search to search */
-static searched search(const scratch *folder, const char *quick, int most, int threads)
+static searched search_from(const scratch *folder, const char *schema, const char *base, const char *quick, int most,
+                            int threads)
 {
     char path[300], log[300];
     searched r = {0};
     clock_of c = {.quick = quick};
     snprintf(path, sizeof path, "%s/two.json", folder->path), snprintf(log, sizeof log, "%s/log", folder->path);
     const tune_options o = {.folder = folder->path,
-                            .schema = "guess",
-                            .base = "guess",
+                            .schema = schema,
+                            .base = base,
                             .log = log,
                             .budget = 600,
                             .most = most,
@@ -81,6 +82,11 @@ static searched search(const scratch *folder, const char *quick, int most, int t
         ts_array_free(&value[i]);
     ts_model_free(m);
     return r;
+}
+
+static searched search(const scratch *folder, const char *quick, int most, int threads)
+{
+    return search_from(folder, "guess", "guess", quick, most, threads);
 }
 
 static void drop(searched *r)
@@ -206,6 +212,24 @@ static void quicker(void)
     scratch_free(&folder);
 }
 
+/* From loops that a rule has no rule without loops is tried: the guess's would be found that way, by no search. */
+static void own_way(void)
+{
+    static const char own[] =
+        "{\"format\":\"tiling/1\",\"name\":\"own\",\"extends\":\"guess\",\"rules\":[{\"name\":\"own\","
+        "\"match\":{\"op\":\"matmul\"},\"loops\":\"m n k\"}]}";
+    scratch folder = scratch_make();
+    char path[300];
+    ts_error e = {0};
+    snprintf(path, sizeof path, "%s/own.json", folder.path);
+    CHECK(ts_file_write(path, own, strlen(own), &e));
+    searched r = search_from(&folder, path, "own.json", NULL, 4, 2);
+    char *log = log_text(&folder);
+    CHECK(r.report && count(log, "\"loops\"") >= 2 * 4 && !strstr(log, "layout") && !strstr(log, "alternative"));
+    free(log), drop(&r);
+    scratch_free(&folder);
+}
+
 /* An order of the value between both products: timed by all kernels that it changes, and a rule of its own. */
 static void quicker_order(void)
 {
@@ -232,6 +256,7 @@ int main(void)
     refuses(&folder);
     scratch_free(&folder);
     quicker();
+    own_way();
     quicker_order();
     return check_done();
 }

@@ -1,0 +1,121 @@
+/* ranks.c - a log against the cost model as it stands: what it predicts today of loops that were timed once. */
+#include "bench/tune/parts.h"
+#include "graph/base/base.h"
+#include "graph/base/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds of each attempt's kernels; NAN: they cannot have these loops. */
+static void foresee(tuner *t, int n, attempt *of)
+{
+    ts_error e = {0};
+    cJSON *plan = NULL;
+    ts_plan_free(trial_plan(t, n, of, &plan, &e));
+    for (int i = 0; i < n; i++) {
+        char rule[16];
+        snprintf(rule, sizeof rule, "t%d", i);
+        of[i].predicted = plan ? 0 : NAN;
+        for (int k = 0; plan && k < of[i].of->n; k++) {
+            const cJSON *kernel = cJSON_GetArrayItem(js_get(plan, "kernels"), of[i].of->kernel[k]);
+            of[i].predicted += strcmp(js_get_text(kernel, "rule"), rule) != 0
+                                   ? NAN
+                                   : js_get_number(kernel, "predicted/time_ns", NAN) * 1e-9;
+        }
+    }
+    cJSON_Delete(plan);
+    if (n > 1 && !plan)
+        foresee(t, n / 2, of), foresee(t, n - n / 2, of + n / 2);
+}
+
+/* The next loops of a family, behind `line`, that were right; NULL: there are none. */
+static cJSON *next_of(const family *f, cJSON *line)
+{
+    while (line && (strcmp(js_get_text(line, "kernel"), f->key) != 0 || !js_get(line, "change/loops") ||
+                    strcmp(js_get_text(line, "status"), "correct") != 0))
+        line = line->next;
+    return line;
+}
+
+/* One of each family at a time, in a plan together, as they were tried */
+static void foresee_all(tuner *t)
+{
+    attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
+    cJSON **next = heap_array((size_t)t->n_family + 1, sizeof *next),
+          **line = heap_array((size_t)t->n_family + 1, sizeof *line);
+    for (int i = 0; i < t->n_family; i++)
+        next[i] = t->log->child;
+    for (int n = 1; n;) {
+        n = 0;
+        for (int i = 0; i < t->n_family; i++)
+            if ((next[i] = next_of(&t->family[i], next[i]))) {
+                of[n] = (attempt){.of = &t->family[i], .change = js_get(next[i], "change")};
+                line[n++] = next[i], next[i] = next[i]->next;
+            }
+        if (n)
+            foresee(t, n, of);
+        for (int i = 0; i < n; i++)
+            cJSON_DeleteItemFromObjectCaseSensitive(line[i], "predicted_ns"),
+                js_number(line[i], "predicted_ns", of[i].predicted * 1e9);
+    }
+    free(of), free(next), free(line);
+}
+
+static void tell(const tuner *t, cJSON *rows)
+{
+    double *quotient = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *quotient);
+    for (int i = 0; i < t->n_family; i++) {
+        const family *f = &t->family[i];
+        int n = 0, lost = 0;
+        for (cJSON *line = t->log->child; (line = next_of(f, line)); line = line->next) {
+            const double predicted = js_get_number(line, "predicted_ns", NAN);
+            if (isnan(predicted))
+                lost++;
+            else
+                quotient[n++] = predicted / js_get_number(line, "time_ns", NAN);
+        }
+        stats_sort(quotient, n);
+        if (n + lost)
+            js_row(rows, "kernel:%s,nests:%d,lost:%d,rank:%g,low:%g,median:%g,high:%g", f->key, n, lost,
+                   family_rank(t, f), stats_quantile(quotient, n, 0.1), stats_median(quotient, n),
+                   stats_quantile(quotient, n, 0.9));
+    }
+    free(quotient);
+}
+
+/* The log's first line says what was searched. */
+static cJSON *head_of(const char *log, ts_error *e)
+{
+    text s = {0};
+    cJSON *head = NULL;
+    if (file_read(log, LOG_MOST, &s, e)) {
+        s.s[strcspn(text_str(&s), "\n")] = 0;
+        head = js_parse(s.s, log, e);
+    }
+    text_free(&s);
+    return head;
+}
+
+cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e)
+{
+    cJSON *head = head_of(log, e), *rows = NULL;
+    const char *schema = js_get_text(head, "schema");
+    const tune_options o = {.folder = folder, .schema = schema, .base = schema, .log = log};
+    tuner t = {.model = m, .o = &o, .fd = -1};
+    t.plan = (ts_options){.target = js_get_text(head, "target"),
+                          .isa = js_get_text(head, "isa"),
+                          .machine = js_get_text(head, "machine"),
+                          .threads = (int)js_get_number(head, "threads", 0)};
+    if (head && trial_base(&t, e) && log_read(&t, e)) {
+        double *none = heap_array((size_t)t.n_kernel + 1, sizeof *none);
+        families_find(&t, none);
+        free(none);
+        foresee_all(&t);
+        tell(&t, rows = cJSON_CreateArray());
+    }
+    families_free(&t), ts_plan_free(t.base);
+    cJSON_Delete(t.json), cJSON_Delete(t.log), cJSON_Delete(head);
+    return rows;
+}
