@@ -85,7 +85,7 @@ double family_rank(const tuner *t, const family *f)
     double *x = heap_array((size_t)most + 1, sizeof *x), *y = heap_array((size_t)most + 1, sizeof *y), off = 0;
     const cJSON *one;
     int n = 0;
-    cJSON_ArrayForEach(one, t->log) if (!strcmp(js_get_text(one, "kernel"), f->key) &&
+    cJSON_ArrayForEach(one, t->log) if ((!f || !strcmp(js_get_text(one, "kernel"), f->key)) &&
                                         !strcmp(js_get_text(one, "status"), "correct") &&
                                         js_get_number(one, "predicted_ns", 0) > 0)
         x[n] = js_get_number(one, "predicted_ns", 0),

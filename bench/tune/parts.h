@@ -48,7 +48,8 @@ typedef struct attempt { /* what rules say of a family in a trial */
 /* families.c: of the base's kernels, which take so many seconds each, most time first. */
 void families_find(tuner *t, const double *seconds);
 void families_free(tuner *t);
-/* Spearman's rank correlation of predicted and measured times of what was tried; NAN of fewer than five. */
+/* Spearman's rank correlation of predicted and measured times of what was tried; NAN of fewer than five.
+ * f NULL: of all. */
 double family_rank(const tuner *t, const family *f);
 
 /* trial.c: the base's plan, not built. */

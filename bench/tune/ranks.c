@@ -66,6 +66,7 @@ static void foresee_all(tuner *t)
 static void tell(const tuner *t, cJSON *rows)
 {
     double *quotient = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *quotient);
+    int all = 0;
     for (int i = 0; i < t->n_family; i++) {
         const family *f = &t->family[i];
         int n = 0, lost = 0;
@@ -76,12 +77,14 @@ static void tell(const tuner *t, cJSON *rows)
             else
                 quotient[n++] = predicted / js_get_number(line, "time_ns", NAN);
         }
-        stats_sort(quotient, n);
+        stats_sort(quotient, n), all += n;
         if (n + lost)
             js_row(rows, "kernel:%s,nests:%d,lost:%d,rank:%g,low:%g,median:%g,high:%g", f->key, n, lost,
                    family_rank(t, f), stats_quantile(quotient, n, 0.1), stats_median(quotient, n),
                    stats_quantile(quotient, n, 0.9));
     }
+    js_row(rows, "kernel:%s,nests:%d,lost:%d,rank:%g,low:%g,median:%g,high:%g", "all", all, 0, family_rank(t, NULL),
+           NAN, NAN, NAN);
     free(quotient);
 }
 

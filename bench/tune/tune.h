@@ -36,7 +36,8 @@ cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, cons
                 ts_error *e);
 /* What the cost model predicts, as it stands, of the loops in a log of this model, bound as it was: by kernel "nests",
  * "rank", Spearman's correlation with their times, quantiles of predicted over measured time, a tenth of them below
- * "low", and a tenth above "high", and "lost": nests that the kernel cannot have any more. Nothing is built or run, so
- * any machine says the same of the log's. folder: private, as above. NULL with e set. */
+ * "low", and a tenth above "high", and "lost": nests that the kernel cannot have any more; last the rank of "all" of
+ * them together. Nothing is built or run, so any machine says the same of the log's. folder: private, as above. NULL
+ * with e set. */
 cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e);
 #endif
