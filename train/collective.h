@@ -3,11 +3,13 @@
  * beat and stop by another one too. What goes wrong in them ends all processes. */
 #ifndef TRAIN_COLLECTIVE_H
 #define TRAIN_COLLECTIVE_H
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct collective {
-    bool (*open)(int *rank, int *count); /* false: a thread beside the first one cannot use it */
+    /* false: a thread beside the first one cannot use it. alive: counts on while exchange waits for others */
+    bool (*open)(int *rank, int *count, atomic_uint *alive);
     /* Sends to one rank and receives from one, both at once; of a direction without bytes nothing is done. */
     void (*exchange)(int to, const void *out, size_t n_out, int from, void *in, size_t n_in);
     bool (*beat)(int to, int from); /* sends a sign of life if the last one has gone; whether one came; never waits */

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,23 +80,74 @@ static void end_all(int code, void *of)
     by->stop(code ? code : TS_FAILED);
 }
 
-/* ---- signs of life, around the ring ---- */
-static const double SILENT = 6, BETWEEN = 0.25; /* seconds */
+/* ---- signs of life: of processes around the ring, of the thread that works within each ---- */
+/* Seconds, of those in which this process runs: who is stopped himself, with all others or not, blames nobody. A span
+ * between two signs may be as long as three that were seen. */
+static const double SILENT = 6, BETWEEN = 0.25;
+enum { SPANS = 2 };
+
+typedef struct pulse {
+    atomic_uint beats;
+    atomic_llong step; /* 0: it is not judged */
+} pulse;
+
+void ranks_judge(const ranks *r, int64_t step)
+{
+    if (r->pulse)
+        atomic_store(&r->pulse->step, step);
+    ranks_lives(r);
+}
+
+void ranks_lives(const ranks *r)
+{
+    if (r->pulse)
+        atomic_fetch_add_explicit(&r->pulse->beats, 1, memory_order_relaxed);
+}
+
+/* The first thread waits for a disk, which may take its time. */
+static bool waits_for_disk(void)
+{
+    char line[512], state = 0;
+    FILE *f = fopen("/proc/self/stat", "r");
+    const char *name_end = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    if (name_end)
+        sscanf(name_end + 1, " %c", &state);
+    if (f)
+        fclose(f);
+    return state == 'D';
+}
+
+static void end_by(const ranks *r, const char *why)
+{
+    r->lost(r->user, why);
+    r->by->stop(TS_FAILED);
+}
 
 static void *watch(void *of)
 {
     ranks *r = of;
     const int left = (r->rank + r->count - 1) % r->count, right = (r->rank + 1) % r->count;
-    for (double heard = seconds_now(); !r->ends; usleep((useconds_t)(1e6 * BETWEEN))) {
+    double silent = 0, still = 0, longest = 0, before = seconds_now();
+    for (unsigned seen = 0; !r->ends; usleep((useconds_t)(1e6 * BETWEEN))) {
+        const double now = seconds_now(), ran = fmin(now - before, 2 * BETWEEN);
+        const unsigned beats = atomic_load(&r->pulse->beats);
+        const long long step = atomic_load(&r->pulse->step);
+        const bool lives = beats != seen || !step;
         char line[160];
-        if (r->by->beat(right, left))
-            heard = seconds_now();
-        if (seconds_now() - heard < SILENT)
-            continue;
-        snprintf(line, sizeof line, "rank %d has not answered for %.0f s (stopped, or its machine is gone): all end",
-                 left, SILENT);
-        r->lost(r->user, line);
-        r->by->stop(TS_FAILED);
+        longest = step && lives ? fmax(longest, still) : longest;
+        silent = r->by->beat(right, left) ? 0 : silent + ran, still = lives ? 0 : still + ran;
+        before = now, seen = beats;
+        if (silent >= SILENT) {
+            snprintf(line, sizeof line,
+                     "rank %d has not answered for %.0f s (stopped, or its machine is gone): all end", left, SILENT);
+            end_by(r, line);
+        } else if (still >= SILENT + SPANS * longest && !waits_for_disk()) {
+            snprintf(line, sizeof line,
+                     "rank %d has stood still for %.0f s in step %lld, and waits for no other rank: "
+                     "all end",
+                     r->rank, still, step);
+            end_by(r, line);
+        }
     }
     return NULL;
 }
@@ -104,13 +156,15 @@ bool ranks_open(ranks *r, ts_error *e)
 {
     long count;
     const char *name = library_of(&count);
-    r->rank = 0, r->count = 1, r->by = NULL;
+    r->rank = 0, r->count = 1, r->by = NULL, r->pulse = NULL;
     if (!name || count < 2)
         return true;
     void *library = library_find(name);
     if (!library || !(r->by = dlsym(library, COLLECTIVE_RECORD)))
         return no_library(name, e);
-    if (!r->by->open(&r->rank, &r->count))
+    if (!(r->pulse = calloc(1, sizeof *r->pulse)))
+        return err_memory(e, sizeof *r->pulse, "a sign of life");
+    if (!r->by->open(&r->rank, &r->count, &r->pulse->beats))
         return err_set(e, TS_TOOLCHAIN, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)");
     if (r->count != count)
         return not_its_own(r, count, e);
@@ -134,7 +188,8 @@ void ranks_close(ranks *r)
         pthread_join(r->watch, NULL);
     *r->ends_by = NULL;
     r->by->close();
-    r->by = NULL;
+    free(r->pulse);
+    r->by = NULL, r->pulse = NULL;
 }
 
 void ranks_fail(const ranks *r, ts_error *e)

@@ -15,6 +15,7 @@ typedef struct ranks {
     void (*lost)(void *user, const char *why); /* is told by which rank all of them end, before they do */
     void *user;
     const struct collective **ends_by; /* who ends all when this process exits; *ends_by NULL: nobody. Outlives this */
+    struct pulse *pulse;               /* of the thread that works; of several processes */
     pthread_t watch;
     bool watched;
     volatile bool ends;
@@ -24,6 +25,10 @@ typedef struct ranks {
 bool ranks_open(ranks *r, ts_error *e);
 /* All ranks have come to the same end; without it the end of one process is that of all, with its exit code. */
 void ranks_close(ranks *r);
+/* Who works at a step, from 1, says so again and again: seconds of silence, but for those in which it waits for another
+ * rank, are the end of all. Step 0: what follows may take as long as it likes. */
+void ranks_judge(const ranks *r, int64_t step);
+void ranks_lives(const ranks *r);
 /* Of a rank that failed alone, or does not know: rank 0 has a while to tell what all of them met. */
 void ranks_fail(const ranks *r, ts_error *e);
 

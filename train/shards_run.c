@@ -78,6 +78,7 @@ bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, st
     const int64_t shard = number % z->n, each = z->own / z->n_device, k = shard % each;
     shard_device *d = &z->device[shard % z->own / each];
     bool adds = k % 2 == 1;
+    ranks_lives(z->ranks);
     if (!devices_ready(d, e))
         return false;
     d->held = k ? d->held : 0, d->done = k + 1, d->last = k == each - 1, d->loss = &z->loss[shard];
@@ -272,6 +273,7 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
     shards *z = s->shards;
     const int64_t parts = s->asked->accumulate, part = at % parts;
     const double scale = 1 / ((double)z->n * (double)parts);
+    ranks_lives(z->ranks);
     if (!share_losses(s, r, e))
         return false;
     r->loss = (part ? r->loss : 0) + tree_sum(z->loss, z->n, 1) * scale;

@@ -256,6 +256,8 @@ static bool one_step(training *t, double *norms, ts_error *e)
     step_result r = {.norms = norms, .kernels = kernels, .n_kernel = t->breakdown.n_kernel};
     const double start = seconds_now();
     bool good = true;
+    if (t->done > t->begun_at) /* the first one compiles what waits for its first launch */
+        ranks_judge(&t->ranks, t->done + 1);
     for (int64_t part = 0; good && part < t->asked->accumulate && all_finite(&r); part++)
         good = one_batch(t, part, &r, e);
     if (!good)
@@ -319,6 +321,7 @@ static int train(training *t, ts_error *e)
         if (!good || t->done >= t->facts.steps || patience_ends(t))
             break;
         good = one_step(t, norms, e);
+        ranks_judge(&t->ranks, 0); /* files and evaluations may take long */
         stopped = good && t->stops;
         if (good && due(t->done, t->asked->save_every, t->facts.batch_steps))
             good = save(t, e);

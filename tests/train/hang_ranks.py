@@ -1,0 +1,90 @@
+# Stops the first thread of one rank, and nothing else of it, as a debugger does: all end within 10 s, its number and
+# step are said. Then runs beside processes that keep all cores busy, whose ranks are all suspended for a while, too:
+# nobody is blamed. hang_ranks.py TESSERA MPIRUN [RUNS=1]; the folder has the fixture. By hand twenty runs.
+import ctypes, os, random, re, signal, subprocess, sys, time
+
+tessera, mpirun, seed = sys.argv[1], sys.argv[2], int(os.environ.get("SEED", time.time_ns() % 10**6))
+RUNS = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+SEIZE, INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
+libc = ctypes.CDLL(None, use_errno=True)
+random.seed(seed)
+common = ("model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 16 --lr 0.01 --shards 8 "
+          "--dropout 0.1 --threads 1 -q --save-every 100000").split()
+open("rank.sh", "w").write('echo $$ >"hang.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"\nexec "$@"\n')
+
+
+def ranks(n, *more):
+    for i in range(n):
+        if os.path.exists(f"hang.{i}"):
+            os.remove(f"hang.{i}")
+    return subprocess.Popen([mpirun, "-n", str(n), "sh", "rank.sh", tessera, "train", *common, *more],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def steps(run):
+    try:
+        return open(f"{run}/metrics.jsonl").read().count("\n")
+    except OSError:
+        return 0
+
+
+def lives(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def trace(call, pid):
+    if libc.ptrace(ctypes.c_long(call), ctypes.c_long(pid), None, None) == 0:
+        return
+    print("skipped: a process cannot be stopped here as a debugger does:", os.strerror(ctypes.get_errno()))
+    sys.exit(77)
+
+
+def hang(n, who, run):
+    p = ranks(n, "--steps", "100000000", "-o", run)
+    end = time.time() + 60
+    while steps(run) < 20 and p.poll() is None and time.time() < end:
+        time.sleep(0.01)
+    time.sleep(random.uniform(0, 0.5))
+    pids = [int(open(f"hang.{i}").read()) for i in range(n)]
+    trace(SEIZE, pids[who]), trace(INTERRUPT, pids[who])
+    at = time.time()
+    while any(map(lives, pids)) and time.time() < at + 20:
+        try:
+            os.waitpid(pids[who], WALL | os.WNOHANG)  # its end is told to who traces it first
+        except ChildProcessError:
+            pass
+        time.sleep(0.01)
+    took = time.time() - at
+    try:
+        code, said = p.wait(timeout=10), p.stderr.read()
+    except subprocess.TimeoutExpired:  # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
+        p.kill()
+        code, said = 1, p.stderr.read()
+    assert re.search(rf"rank {who} has stood still for \d+ s in step \d+", said), (seed, n, who, said)
+    assert took < 10 and code != 0, (seed, n, who, took, code, said)
+    return took
+
+
+slowest = max(hang(n, random.randrange(n), f"hung{n}") for n in (2, 4))
+hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+try:
+    for i in range(RUNS):
+        p, at = ranks(2, "--steps", "100000000", "-o", f"busy{i}"), time.time()
+        while p.poll() is None and time.time() < at + 10:  # longer than anybody may be silent
+            time.sleep(0.1)
+        for sign in signal.SIGSTOP, signal.SIGCONT:
+            for rank in 0, 1:
+                os.kill(int(open(f"hang.{rank}").read()), sign)
+            time.sleep(7 if sign == signal.SIGSTOP else 2)
+        os.kill(int(open("hang.0").read()), signal.SIGTERM)  # saves and ends
+        code, said = p.wait(timeout=60), p.stderr.read()
+        blamed = "stood still" in said or "not answered" in said
+        assert not blamed and steps(f"busy{i}") > 20, (seed, i, code, said)
+finally:
+    for hog in hogs:
+        hog.kill()
+print(f"a hanging thread ended all {slowest:.1f} s later at most; {RUNS} runs beside busy neighbours, nobody blamed "
+      f"(seed {seed})")
