@@ -174,7 +174,8 @@ static void *work(void *of)
 {
     worker *w = of;
     shard_run *r = w->run;
-    const int first = r->n * w->device / r->n_device, end = r->n * (w->device + 1) / r->n_device;
+    const int first = r->first + r->count * w->device / r->n_device,
+              end = r->first + r->count * (w->device + 1) / r->n_device;
     w->good = true;
     for (int k = first; w->good && k < end; k++)
         w->good = run_one(r, r->plan[w->device], k, &w->e);
@@ -183,6 +184,12 @@ static void *work(void *of)
 
 bool shard_run_all(shard_run *r, ts_error *e)
 {
+    return shard_run_some(r, 0, r->n, e);
+}
+
+bool shard_run_some(shard_run *r, int from, int count, ts_error *e)
+{
+    r->first = from, r->count = count;
     worker *w = heap_array((size_t)r->n_device, sizeof *w);
     pthread_t *thread = heap_array((size_t)r->n_device, sizeof *thread);
     int n = 1;

@@ -8,13 +8,16 @@
 typedef struct shard_run {
     session *session;
     int n, n_device, n_output;
-    bool *cut;      /* by input: it has the batch */
-    ts_plan **plan; /* of each device */
-    ts_array *out;  /* of each output, whole */
+    int first, count; /* what is run of them */
+    bool *cut;        /* by input: it has the batch */
+    ts_plan **plan;   /* of each device */
+    ts_array *out;    /* of each output, whole */
 } shard_run;
 
 /* Binds, plans and makes room for results; the inputs have their values. Whatever came of it, shard_run_free. */
 bool shard_run_make(shard_run *r, session *s, int n, ts_error *e);
+/* Of `count` shards from `first` alone, of which each device has as many as another, or one less */
+bool shard_run_some(shard_run *r, int first, int count, ts_error *e);
 bool shard_run_all(shard_run *r, ts_error *e); /* r->out has the results */
 void shard_run_free(shard_run *r);
 #endif

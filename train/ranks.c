@@ -3,6 +3,7 @@
 
 #include "graph/base/base.h"
 #include "graph/base/clock.h"
+#include "graph/base/js.h"
 #include "train/collective.h"
 
 #include <dlfcn.h>
@@ -308,6 +309,20 @@ bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e)
 }
 
 /* ---- agreement ---- */
+bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts_error *e)
+{
+    if (!r->by || o->machine)
+        return true;
+    char *facts = ts_machine_json(o, e);
+    cJSON *root = facts ? js_parse(facts, "the machine", e) : NULL;
+    const bool good = root != NULL;
+    if (good)
+        snprintf(machine, MACHINE_TEXT, "%s", js_get_text(root, "text"));
+    cJSON_Delete(root), ts_free(facts);
+    o->machine = machine;
+    return good && ranks_take(r, machine, MACHINE_TEXT, e);
+}
+
 static bool differs(const agreement *all, const agreement *own, const agreement *other, int rank, ts_error *e)
 {
     err_set(e, TS_USAGE, "rank %d has %s '%s', and rank 0 has '%s'", rank, all->what, other->value, own->value);

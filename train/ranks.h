@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-enum { MOST_SHARDS = 1024, AGREED = 80, MOST_DEVICE = 8 };
+enum { MOST_SHARDS = 1024, AGREED = 80, MOST_DEVICE = 8, MACHINE_TEXT = 8192 };
 typedef struct ranks {
     const struct collective *by; /* NULL: one process */
     int rank, count;
@@ -44,6 +44,9 @@ bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);         /* of 
 void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of each one's own piece all of v */
 void ranks_collect(const ranks *r, const void *piece, void *v, size_t n); /* the same on rank 0 alone; n: of a piece */
 bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e);       /* said becomes that of rank 0 */
+
+/* Loops, and with them bits, follow from the machine: all plan for that of rank 0, which o->machine becomes. */
+bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts_error *e);
 
 typedef struct agreement {
     char what[48], value[AGREED];

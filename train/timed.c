@@ -23,7 +23,7 @@ static int list_dims(const train_options *w, const ts_port *first, char *own, co
             all[n++] = line;
         }
     if (open && !named) {
-        snprintf(batch, 300, "%.256s=%lld", first->symbol[0], (long long)w->batch);
+        snprintf(batch, 300, "%.256s=%lld", first->symbol[0], (long long)(w->batch / w->shards));
         all[n++] = batch;
     }
     return n;
@@ -54,12 +54,12 @@ static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
                        MOST_ARRAYS);
     for (int i = 0; good && ts_model_input(m, i, &p); i++) {
         if (p.rank > 0)
-            p.dim[0] = w->batch;
+            p.dim[0] = w->batch / w->shards;
         good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e) &&
                ((d->name[i] = strdup(p.name)) || err_memory(e, strlen(p.name) + 1, "the name of an input"));
         d->n_array++;
     }
-    d->n = w->batch;
+    d->n = w->batch / w->shards;
     return good;
 }
 
@@ -95,7 +95,7 @@ bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *
         good = is_of_arrays(w, e) && make_arrays(t, m, e);
     }
     ts_model_free(m);
-    return good && net_make(&t->net, w, &t->data, w->batch, w->labels ? w->labels : 2, e);
+    return good && net_make(&t->net, w, &t->data, w->batch / w->shards, w->labels ? w->labels : 2, e);
 }
 
 /* ---- a batch that nobody wrote ---- */
@@ -162,7 +162,7 @@ bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 /* ---- the step ---- */
 bool timed_plan(timed_step *t, const ts_options *o, ts_error *e)
 {
-    return step_make(&t->step, &t->net, &(step_span){TIMED_SCHEDULE, 0}, NULL, o, e);
+    return step_make(&t->step, &t->net, &(step_span){TIMED_SCHEDULE, 0}, t->ranks, o, e);
 }
 
 bool timed_begin(timed_step *t, ts_error *e)
@@ -173,10 +173,21 @@ bool timed_begin(timed_step *t, ts_error *e)
 
 const char *const timed_output[TIMED_OUTPUTS] = {"loss", "grad_norm"};
 
+bool timed_step_run(timed_step *t, step_result *r, ts_error *e)
+{
+    const int64_t at = t->at++, n = t->asked.shards, own = t->ranks ? n / t->ranks->count : n;
+    bool good = true;
+    if (n == 1)
+        return step_run(&t->step, &t->net, t->batch, at, r, e);
+    for (int64_t i = 0; good && i < own; i++)
+        good = step_shard(&t->step, &t->net, t->batch, at * n + t->ranks->rank * own + i, r, e);
+    return good && step_join(&t->step, at, r, e);
+}
+
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e)
 {
     step_result r = {0};
-    const bool good = step_run(&t->step, &t->net, t->batch, t->at++, &r, e);
+    const bool good = timed_step_run(t, &r, e);
     out[0] = r.loss, out[1] = r.norm;
     return good;
 }

@@ -9,6 +9,7 @@
 typedef struct timed_step {
     train_options asked;
     net net;
+    const ranks *ranks; /* set before timed_open, with asked->shards; NULL: one process */
     step step;
     data data;
     ts_array batch[MOST_FEEDS + 2]; /* net_n_arrays of them; without data where the step does not read one */
@@ -21,7 +22,8 @@ bool timed_begin(timed_step *t, ts_error *e);                     /* weights and
 enum { TIMED_SCHEDULE = 1000 }; /* steps that the run would have; behind them the rate is 0 */
 /* The next step; its loss and the norm of all gradients. */
 enum { TIMED_OUTPUTS = 2 };
-extern const char *const timed_output[TIMED_OUTPUTS]; /* their names */
+extern const char *const timed_output[TIMED_OUTPUTS];            /* their names */
+bool timed_step_run(timed_step *t, step_result *r, ts_error *e); /* of shards, which all have one batch: own ones */
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e);
 void timed_close(timed_step *t);
 #endif

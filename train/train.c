@@ -419,6 +419,6 @@ int train_run(train_job *j, ts_error *e)
     run_close(&t->folder);
     if (!end_ranks(t, &code, e))
         return code; /* what watches the other ranks lives on, until this process ends */
-    free(t->machine), free(t);
+    free(t);
     return code;
 }

@@ -326,22 +326,6 @@ static bool shared_out(const training *t, ts_error *e)
     return err_hint(e, "start 1, 2, 4, ... as many as there are shards; or begin a run with more --shards");
 }
 
-/* Loops, and with them bits, follow from the machine: all ranks plan for that of rank 0. */
-static bool one_plan(training *t, ts_error *e)
-{
-    if (!t->ranks.by || t->options.machine)
-        return true;
-    t->machine = calloc(1, MACHINE_TEXT);
-    char *facts = t->machine ? ts_machine_json(&t->options, e) : NULL;
-    cJSON *o = facts ? js_parse(facts, "the machine", e) : NULL;
-    const bool good = o != NULL;
-    if (good)
-        snprintf(t->machine, MACHINE_TEXT, "%s", js_get_text(o, "text"));
-    cJSON_Delete(o), ts_free(facts);
-    t->options.machine = t->machine;
-    return good && ranks_take(&t->ranks, t->machine, MACHINE_TEXT, e);
-}
-
 /* What the step is, in whose plan names, loops and instruction set stand. */
 static bool hash_plan(const training *t, char out[65], ts_error *e)
 {
@@ -458,7 +442,8 @@ bool train_begin(training *t, ts_error *e)
         return false;
     t->net.asked = w;
     const step_span span = {t->facts.total_steps, t->facts.warmup};
-    if (!one_plan(t, e) || !step_make(&t->step, &t->net, &span, &t->ranks, &t->options, e) || !agree(t, e) ||
+    if (!ranks_machine(&t->ranks, &t->options, t->machine, e) ||
+        !step_make(&t->step, &t->net, &span, &t->ranks, &t->options, e) || !agree(t, e) ||
         (job_trains(t->job) && !begin_folder(t, e)))
         return false;
     t->began = job_trains(t->job);

@@ -11,7 +11,6 @@
 #include "train/step.h"
 #include "train/train.h"
 
-enum { MACHINE_TEXT = 8192 };
 typedef struct training {
     train_job *job;
     train_options *asked;
@@ -25,13 +24,13 @@ typedef struct training {
     net net;
     ranks ranks;
     step step;
-    int64_t done, saved; /* updates; saved: of the last checkpoint, -1: none */
-    int skipped;         /* in a row */
-    bool stops;          /* after this step: somebody was asked to */
-    bool together;       /* what ended the run has ended it on all ranks */
-    char device[80];     /* the first of several of this process */
-    char *machine;       /* of rank 0; NULL: not asked for */
-    double begun;        /* of this process's first step */
+    int64_t done, saved;        /* updates; saved: of the last checkpoint, -1: none */
+    int skipped;                /* in a row */
+    bool stops;                 /* after this step: somebody was asked to */
+    bool together;              /* what ended the run has ended it on all ranks */
+    char device[80];            /* the first of several of this process */
+    char machine[MACHINE_TEXT]; /* of rank 0 */
+    double begun;               /* of this process's first step */
     int64_t begun_at;
     course course; /* of the evaluations */
     pace pace;

@@ -8,6 +8,7 @@
 #include "graph/base/base.h"
 #include "cli/outfile.h"
 #include "cli/profile.h"
+#include "cli/ranked.h"
 #include "cli/results.h"
 #include "cli/session.h"
 #include "cli/sweep.h"
@@ -56,9 +57,10 @@ static char *repro(const args *a)
 /* What runs in this process, against nobody, has no verdict. */
 static bool fits_without_race(const args *a, const char *which, const char *gives, ts_error *e)
 {
-    static const char *const others[] = {"train",     "peer",   "launches",  "max-time", "threshold",
-                                         "tolerance", "judge",  "precision", "fail-on",  "timeout",
-                                         "out",       "resume", "report",    "profile",  NULL};
+    static const char *const all[] = {"train",     "precision", "peer",   "launches", "max-time",
+                                      "threshold", "tolerance", "judge",  "fail-on",  "timeout",
+                                      "out",       "resume",    "report", "profile",  NULL};
+    const char *const *others = strcmp(which, "ranks") == 0 ? all + 2 : all; /* which times steps, too */
     char said[120], hint[80];
     snprintf(said, sizeof said, " belongs to a race with a verdict, and --%s gives %s", which, gives);
     snprintf(hint, sizeof hint, "leave it out; --json prints the %s for programs", gives);
@@ -89,8 +91,15 @@ static bool options_fit(const args *a, ts_error *e)
         return false;
     if (args_count(a, "decode") && !fits_without_race(a, "decode", "rates", e))
         return false;
-    for (int i = 0; i < 2; i++) {
-        const char *which = i ? "decode" : "concurrent";
+    if (args_count(a, "ranks") && !fits_without_race(a, "ranks", "times of each process", e))
+        return false;
+    static const char *const in_shards[] = {"shards", NULL};
+    if (!args_count(a, "ranks") &&
+        !args_clash(a, in_shards, "bench: ", " is shared out over processes, and none is asked",
+                    "add --ranks, or leave it out; tessera run has shards, too", e))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const char *which = (const char *[]){"concurrent", "decode", "ranks"}[i];
         if (args_count(a, which) && (args_count(a, "at") || args_count(a, "sweep")))
             return err_set(e, TS_USAGE, "bench: --%s is for one extent; leave out --at and --sweep", which);
     }
@@ -225,6 +234,8 @@ static int run(const args *a, ts_error *e)
         return concurrent_bench(a, e) ? TS_OK : e->code;
     if (args_count(a, "decode"))
         return decoding_bench(a, e) ? TS_OK : e->code;
+    if (args_count(a, "ranks"))
+        return ranked_bench(a, e) ? TS_OK : e->code;
     option_make(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume");
@@ -283,6 +294,10 @@ static const option options[] = {
      "of a language model, in place of a race: tokens a second of --batch prompts of --length tokens, and of N "
      "behind each",
      NULL, false, 2, 1 << 20},
+    {"ranks", 0, FLAG, NULL,
+     "in place of a race: the processes that mpirun started, a pass of shares of the batch or a step", ONCE},
+    {"shards", 0, INTEGER, "N", "of --ranks: parts of the batch, which decide bits (default: one a process)", NULL,
+     false, 1, 1024},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", ONCE},
     {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", ONCE},
     {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", ONCE},
@@ -324,6 +339,7 @@ const verb verb_bench = {
                 "tessera bench model.onnx --trace trace.json # thread by thread\n"
                 "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html\n"
                 "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch\n"
+                "mpirun -n 4 tessera bench minilm --train --batch 32 --length 64 --ranks\n"
                 "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all\n"
                 "tessera bench minilm --concurrent 4 # requests in parallel, in place of a race\n"
                 "tessera bench decoder.onnx --decode 64 --batch 4 # tokens a second\n"

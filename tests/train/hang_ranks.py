@@ -72,7 +72,10 @@ slowest = max(hang(n, random.randrange(n), f"hung{n}") for n in (2, 4))
 hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
 try:
     for i in range(RUNS):
-        p, at = ranks(2, "--steps", "100000000", "-o", f"busy{i}"), time.time()
+        p = ranks(2, "--steps", "100000000", "-o", f"busy{i}")
+        while p.poll() is None and steps(f"busy{i}") < 2:
+            time.sleep(0.1)
+        at = time.time()
         while p.poll() is None and time.time() < at + 10:  # longer than anybody may be silent
             time.sleep(0.1)
         for sign in signal.SIGSTOP, signal.SIGCONT:

@@ -1,0 +1,7 @@
+/* ranked.h - bench --ranks: a pass, or with --train a step, over the processes that mpirun started. */
+#ifndef TS_CLI_RANKED_H
+#define TS_CLI_RANKED_H
+#include "cli/args.h"
+
+bool ranked_bench(const args *a, ts_error *e); /* of all of them rank 0 prints */
+#endif
