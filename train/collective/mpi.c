@@ -3,10 +3,14 @@
 #include "train/collective.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, TAG = 1, BEAT_TAG = 2 }; /* bytes of a message: counts are int */
-static const unsigned NAP = 50;                  /* microseconds, once a partner is late */
+/* Tests until others get the core now and then, and until a partner is late: some ms, in which a message that is on its
+ * way has come. */
+enum { SOON = 1000, LATE = 10000 };
+static const unsigned NAP = 50; /* microseconds */
 
 static atomic_uint *waits;
 
@@ -26,8 +30,10 @@ static void wait_for(int n, MPI_Request *all)
     for (int i = 0; !done; i++) {
         atomic_fetch_add_explicit(waits, 1, memory_order_relaxed);
         MPI_Testall(n, all, &done, status);
-        if (!done && i > 1000)
+        if (!done && i > LATE)
             usleep(NAP);
+        else if (!done && i > SOON)
+            sched_yield();
     }
 }
 
