@@ -35,6 +35,15 @@ def lives(pid):
         return False
 
 
+def awake(going, most):
+    """Seconds while going(), at most so many; of a machine that was suspended, those in which this process ran."""
+    took, before = 0, time.time()
+    while going() and took < most:
+        time.sleep(0.01)
+        took, before = took + min(time.time() - before, 0.5), time.time()
+    return took
+
+
 def trace(call, pid):
     if libc.ptrace(ctypes.c_long(call), ctypes.c_long(pid), None, None) == 0:
         return
@@ -42,27 +51,29 @@ def trace(call, pid):
     sys.exit(77)
 
 
+def end(p):
+    awake(lambda: p.poll() is None, 20)
+    if p.poll() is None:  # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
+        p.kill()
+    return p.wait(), p.stderr.read()
+
+
 def hang(n, who, run):
     p = ranks(n, "--steps", "100000000", "-o", run)
-    end = time.time() + 60
-    while steps(run) < 20 and p.poll() is None and time.time() < end:
-        time.sleep(0.01)
+    awake(lambda: steps(run) < 20 and p.poll() is None, 60)
     time.sleep(random.uniform(0, 0.5))
     pids = [int(open(f"hang.{i}").read()) for i in range(n)]
     trace(SEIZE, pids[who]), trace(INTERRUPT, pids[who])
-    at = time.time()
-    while any(map(lives, pids)) and time.time() < at + 20:
+
+    def going():
         try:
             os.waitpid(pids[who], WALL | os.WNOHANG)  # its end is told to who traces it first
         except ChildProcessError:
             pass
-        time.sleep(0.01)
-    took = time.time() - at
-    try:
-        code, said = p.wait(timeout=10), p.stderr.read()
-    except subprocess.TimeoutExpired:  # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
-        p.kill()
-        code, said = 1, p.stderr.read()
+        return any(map(lives, pids))
+
+    took = awake(going, 20)
+    code, said = end(p)
     assert re.search(rf"rank {who} has stood still for \d+ s in step \d+", said), (seed, n, who, said)
     assert took < 10 and code != 0, (seed, n, who, took, code, said)
     return took
@@ -73,17 +84,14 @@ hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in ra
 try:
     for i in range(RUNS):
         p = ranks(2, "--steps", "100000000", "-o", f"busy{i}")
-        while p.poll() is None and steps(f"busy{i}") < 2:
-            time.sleep(0.1)
-        at = time.time()
-        while p.poll() is None and time.time() < at + 10:  # longer than anybody may be silent
-            time.sleep(0.1)
+        awake(lambda: p.poll() is None and steps(f"busy{i}") < 2, 60)
+        awake(lambda: p.poll() is None, 10)  # longer than anybody may be silent
         for sign in signal.SIGSTOP, signal.SIGCONT:
             for rank in 0, 1:
                 os.kill(int(open(f"hang.{rank}").read()), sign)
             time.sleep(7 if sign == signal.SIGSTOP else 2)
         os.kill(int(open("hang.0").read()), signal.SIGTERM)  # saves and ends
-        code, said = p.wait(timeout=60), p.stderr.read()
+        code, said = end(p)
         blamed = "stood still" in said or "not answered" in said
         assert not blamed and steps(f"busy{i}") > 20, (seed, i, code, said)
 finally:

@@ -34,6 +34,15 @@ def lives(i):
         return False
 
 
+def awake(going, most):
+    """Seconds while going(), at most so many; of a machine that was suspended, those in which this process ran."""
+    took, before = 0, time.time()
+    while going() and took < most:
+        time.sleep(0.01)
+        took, before = took + min(time.time() - before, 0.5), time.time()
+    return took
+
+
 def newest():
     try:
         return max((name for name in os.listdir("killed/checkpoints") if name.startswith("step-")), default="")
@@ -49,20 +58,18 @@ while kills < KILLS and not done:
     p = ranks(n, "--save-every", random.choice(["1", "2", "7"]), "-o", "killed",
               *(["--resume"] if os.path.exists("killed/run.json") else []))
     end = time.time() + 60
-    while not pid_of(n - 1) or (kills % 4 != 3 and newest() == before and p.poll() is None and time.time() < end):
+    while not all(map(pid_of, range(n))) or (kills % 4 != 3 and newest() == before and p.poll() is None
+                                             and time.time() < end):
         time.sleep(0.002)
     time.sleep(random.uniform(0, 0.3 if kills % 4 == 3 else 0.05)) # at its beginning, too
     try:
         os.kill(pid_of(random.randrange(n)), signal.SIGKILL)
     except ProcessLookupError:
         pass
-    at = time.time()
-    while p.poll() is None and any(map(lives, range(n))) and time.time() < at + 20:
-        time.sleep(0.01)
-    slowest = max(slowest, time.time() - at)
-    try:
-        done = p.wait(timeout=10) == 0
-    except subprocess.TimeoutExpired: # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
+    slowest = max(slowest, awake(lambda: p.poll() is None and any(map(lives, range(n))), 20))
+    awake(lambda: p.poll() is None, 10)
+    done = p.poll() == 0
+    if p.poll() is None: # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
         p.kill(), p.wait()
         stuck += 1
     assert done or newest() >= before, (seed, kills, "a checkpoint is lost")
