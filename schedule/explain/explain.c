@@ -390,12 +390,22 @@ static double resident_bytes(const plan *p)
     return (double)resident_weights(p);
 }
 
+static double own_bytes(const plan *p) /* of values that share memory with no other, because a rule says so */
+{
+    double sum = 0;
+    for (int id = 0; id < p->n_buffer; id++)
+        sum += p->buffer[id].where == IN_ARENA && p->buffer[id].own ? (double)p->buffer[id].bytes : 0;
+    return sum;
+}
+
 /* Bytes. A buffer lives from kernel `first` to kernel `last`, both included; `over`: whose place it takes. */
 static void put_memory(text *t, const plan *p)
 {
     json_add(t, "memory:{arena_bytes:%lld,lower_bound_bytes:%lld,weights_bytes:%.0f,resident_weights_bytes:%.0f",
              (long long)p->arena_bytes, (long long)p->lower_bound, sites_sum(p, sites_weights),
              sites_sum(p, resident_bytes));
+    if (own_bytes(p) > 0)
+        json_add(t, "own_bytes:%.0f", own_bytes(p));
     json_add(t, "inputs_bytes:%lld,buffers:[", (long long)plan_given(p));
     for (int id = 0; id < p->n_buffer; id++) { /* the graph may have grown since */
         const buffer *h = &p->buffer[id];
@@ -406,7 +416,7 @@ static void put_memory(text *t, const plan *p)
                  (long long)h->bytes, (long long)h->offset, h->first, h->last);
         if (h->over)
             json_add(t, "over:'k%d'", p->buffer[h->over->id].first);
-        text_add(t, "}");
+        text_add(t, h->own ? ",\"own\":true}" : "}");
     }
     text_add(t, "]");
     put_state(t, p);

@@ -2,9 +2,11 @@
  * operand that dies in its kernel; such values are placed as one.
  *
  * Requires: kernels in order, with their loops. Guarantees: every value read from memory has a buffer; two that are
- * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both. The lower bound
- * reported is the largest set of values alive at once. */
+ * alive at the same time do not overlap, save a result and what it lies over, in the kernel of both; what a rule says
+ * "reuse": "none" of overlaps nothing at any time. The lower bound reported is the largest set of values alive at
+ * once. */
 #include "schedule/passes/passes.h"
+#include "schedule/schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,8 @@ static void find_lifetimes(plan *p)
 static int by_size(const void *a, const void *b)
 {
     const buffer *x = *(buffer *const *)a, *y = *(buffer *const *)b;
+    if (x->own != y->own)
+        return x->own - y->own;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->first != y->first ? x->first - y->first : x->index - y->index;
@@ -207,11 +211,23 @@ static const node *dying_operand(const plan *p, int at, int which, const bool *t
         for (int j = 0; j < k->stage[i].n_load; j++) {
             const node *n = k->stage[i].load[j]->from;
             const buffer *r = &p->buffer[n->id];
-            if (r->where == IN_ARENA && r->first < at && r->last == at && !taken[n->id] && r->bytes >= w->bytes &&
-                (!best || r->bytes < p->buffer[best->id].bytes) && reuse_legal(p, k, which, n))
+            if (r->where == IN_ARENA && !r->own && r->first < at && r->last == at && !taken[n->id] &&
+                r->bytes >= w->bytes && (!best || r->bytes < p->buffer[best->id].bytes) && reuse_legal(p, k, which, n))
                 best = n;
         }
     return best;
+}
+
+static void find_own(plan *p)
+{
+    for (int k = 0; p->schema && k < p->n_kernel; k++) {
+        const int at = schema_reuse(p->schema, &p->kernel[k]);
+        if (at < 0)
+            continue;
+        p->rule_used[at] = true;
+        for (int s = 0; s < p->kernel[k].n_stage; s++)
+            p->buffer[p->kernel[k].stage[s].node->id].own = !strcmp(p->schema->rule[at].reuse, "none");
+    }
 }
 
 static void find_reuse(plan *p)
@@ -221,7 +237,7 @@ static void find_reuse(plan *p)
         for (int s = 0; s < p->kernel[k].n_stage; s++) {
             stage *st = &p->kernel[k].stage[s];
             buffer *h = &p->buffer[st->node->id];
-            if (st->scratch || h->where != IN_ARENA || !(st->over = h->over = dying_operand(p, k, s, taken)))
+            if (st->scratch || h->where != IN_ARENA || h->own || !(st->over = h->over = dying_operand(p, k, s, taken)))
                 continue;
             taken[h->over->id] = true;
         }
@@ -268,11 +284,11 @@ static int64_t place_all(plan *p, buffer **all, int n)
         if (head[id] == all[i])
             placed[m++] = all[i];
     }
-    qsort(placed, (size_t)m, sizeof *placed, by_size);
+    qsort(placed, (size_t)m, sizeof *placed, by_size);    /* those of their own last, behind all others */
     timeline t = timeline_make(&p->mem, p->n_kernel + 1); /* results live on after the last kernel */
     for (int i = 0; i < m; i++) {
-        placed[i]->offset = best_fit(&t, placed[i]);
-        if (placed[i]->bytes)
+        placed[i]->offset = placed[i]->own ? size : best_fit(&t, placed[i]);
+        if (placed[i]->bytes && !placed[i]->own)
             each_cover(&t, placed[i], stand);
         if (placed[i]->offset + placed[i]->bytes > size)
             size = placed[i]->offset + placed[i]->bytes;
@@ -328,6 +344,7 @@ bool pass_memory(plan *p, err *e)
         if (p->buffer[id].where == IN_ARENA)
             all[n++] = &p->buffer[id];
     n += add_rooms(p, all + n);
+    find_own(p);
     if (!p->own_places)
         find_reuse(p);
     measure_updates(p);

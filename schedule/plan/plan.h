@@ -122,6 +122,7 @@ typedef struct buffer {                                                       /*
     int64_t offset;   /* bytes in the arena */
     int64_t bytes;
     int first, last; /* kernels between which it is alive */
+    bool own;        /* in the arena: nothing else lies there, before or after */
     layout layout;
 } buffer;
 

@@ -41,8 +41,8 @@ static bool fits_values(const rule *r, const stage *s) /* extents and data type 
 
 bool schema_about_kernels(const rule *r)
 {
-    return (!r->tells_recompute && !r->tells_blocks && !r->site) || r->n_loops || r->n_layout || !r->fuse || r->whole ||
-           r->compute;
+    return (!r->tells_recompute && !r->tells_blocks && !r->site && !r->reuse) || r->n_loops || r->n_layout ||
+           !r->fuse || r->whole || r->compute;
 }
 
 /* ---- names ---- */
@@ -171,6 +171,17 @@ int schema_place_part(const schema *s, const char *name, const node *result)
     while (i < s->n_rule && !(s->rule[i].site && is_here(s, i) && fits_part(&s->rule[i], name, result)))
         i++;
     return i < s->n_rule ? i : -1;
+}
+
+int schema_reuse(const schema *s, const kernel *k)
+{
+    for (int i = 0; i < s->n_rule; i++) {
+        const rule *r = &s->rule[i];
+        const bool any = !r->n_op && !r->glob && !r->stage && !r->dtype && !r->n_dim;
+        if (r->reuse && is_here(s, i) && (any || fits_kernel(r, k)))
+            return i;
+    }
+    return -1;
 }
 
 int schema_blocks(const schema *s, const char *name, const node *result)

@@ -252,7 +252,7 @@ static void say_unused(const schema *s, const plan *p, int at, text *out)
 void schema_unused(const schema *s, const plan *p, const bool *used, text *out)
 {
     for (int i = 0; i < s->n_rule; i++) {
-        if (used[i] || s->aside[i] || !(schema_about_kernels(&s->rule[i]) || s->rule[i].site))
+        if (used[i] || s->aside[i] || !(schema_about_kernels(&s->rule[i]) || s->rule[i].site || s->rule[i].reuse))
             continue;
         text_add(out, "%s: rule \"%s\" decides no kernel: ", s->rule[i].place, s->rule[i].name);
         say_unused(s, p, i, out);

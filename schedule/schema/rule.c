@@ -259,14 +259,16 @@ bool rule_read(arena *mem, const graph *g, const json *v, int number_of_it, rule
     const char *fuse, *masked;
     const json *part;
     if (!json_want(v, JSON_OBJECT, e) ||
-        !json_known(v, "name match loops layout fuse masked blocks place compute recompute alternative optional", e))
+        !json_known(v, "name match loops layout fuse masked blocks place compute reuse recompute alternative optional",
+                    e))
         return false;
     part = json_get(v, "loops");
     *r = (rule){.name = arena_format(mem, "rule %d", number_of_it), .place = json_where(mem, v)};
     r->loops_place = part ? json_where(mem, part) : r->place;
     if (!read_text(v, "name", &r->name, e) || !read_texts(v, "loops", r->loops, MAX_RULE_LOOPS, &r->n_loops, e) ||
         !read_choice(v, "fuse auto none", &fuse, e) || !read_choice(v, "masked skip compute", &masked, e) ||
-        !read_place(mem, v, r, e) || !read_choice(v, "compute f32 tf32", &r->compute, e))
+        !read_place(mem, v, r, e) || !read_choice(v, "compute f32 tf32", &r->compute, e) ||
+        !read_choice(v, "reuse auto none", &r->reuse, e))
         return false;
     r->fuse = !fuse || strcmp(fuse, "none");
     r->whole = masked && !strcmp(masked, "compute");

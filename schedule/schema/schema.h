@@ -41,6 +41,7 @@ typedef struct rule {
     bool tells_way, takes_way;       /* "alternative": an algebraic one is taken where there is one, or is not */
     bool tells_recompute, recompute; /* of operations, not of kernels: recompute.h */
     int shares;                      /* of RULE_SHARES, of the bytes of what fits, most bytes by flop first; 0: all */
+    const char *reuse;               /* NULL, "auto" or "none": the result has memory of its own */
     bool tells_blocks;               /* of operations, too */
     int64_t blocks;                  /* elements of a block; 0: the axis is walked whole */
     const char *compute;             /* NULL, "f32" or "tf32"; others are refused by name */
@@ -75,12 +76,14 @@ int schema_match_part(const schema *s, const char *name, const node *result);
 bool schema_fits(const rule *r, const kernel *k);
 bool schema_fits_stage(const rule *r, const kernel *k, int which); /* op, dims and dtype do, whatever its name */
 bool schema_fits_part(const rule *r, const char *name, const node *result);
-bool schema_about_kernels(const rule *r); /* it says more than "place" or "recompute" */
+bool schema_about_kernels(const rule *r); /* it says more than "place", "reuse" or "recompute" */
 /* The first rule with a "place" that fits kernel k, or stage `which` of it, or an operation or group so called within a
  * kernel; or -1. It need say nothing else, and then decides no loops. */
 int schema_place(const schema *s, const kernel *k);
 int schema_place_stage(const schema *s, const kernel *k, int which);
 int schema_place_part(const schema *s, const char *name, const node *result);
+/* The first rule with "reuse" that fits kernel k, or -1; one without conditions fits copies and transfers, too. */
+int schema_reuse(const schema *s, const kernel *k);
 /* The first rule with "blocks" that fits an operation or group so called; else the first that has loops for it, which
  * are meant for all of it, or -1. */
 int schema_blocks(const schema *s, const char *name, const node *result);

@@ -116,7 +116,8 @@ for what in size ls verify prune clear path; do
 done
 made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --batch 8 --epochs 1 --eval dev.tsv \
     --threads 1 -o run
-echo '{ "format": "tiling/1", "rules": [ { "name": "lean", "match": { "op": "tanh" }, "recompute": true } ] }' >lean.json
+echo '{ "format": "tiling/1", "rules": [ { "name": "lean", "match": { "op": "tanh" }, "recompute": true },
+  { "reuse": "none" } ] }' >lean.json
 kept tiling lean.json
 made plan explain run -s lean.json --threads 1
 made train train model.json --tokenizer vocab.txt --data train.tsv --labels 2 --length 12 --steps 1 -s lean.json --threads 1 -o lean

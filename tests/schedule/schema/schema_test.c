@@ -121,7 +121,7 @@ static void test_rules(void)
     rule_refused(
         TS_BAD_INPUT, "\"lops\": \"m n k\"",
         "@/x.json:2:12 (/rules/0/lops): unknown key \"lops\"; did you mean \"loops\"?\n  hint: the keys here are: "
-        "name match loops layout fuse masked blocks place compute recompute alternative optional; and \"//\" for "
+        "name match loops layout fuse masked blocks place compute reuse recompute alternative optional; and \"//\" for "
         "comments");
     rule_refused(TS_BAD_INPUT, "\"loops\": []",
                  "@/x.json:2:13 (/rules/0/loops): \"loops\" is an empty list; leave it out instead");
