@@ -68,9 +68,11 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
     emit_unit *units = calloc((size_t)c->n_text + 1, sizeof *units);
     char *calls = tables_text(c);
     arena mem = {0};
+    levels all;
     MUST(units);
+    levels_make(&all, p);
     for (int i = 0; i < c->n_text; i++)
-        units[i] = (emit_unit){c->text[i].name, emit_unit_text(&c->text[i])};
+        units[i] = (emit_unit){c->text[i].name, emit_unit_text(&c->text[i], &all, c->text_of, i)};
     units[c->n_text] = (emit_unit){"walk", runtime_file("walk.c")};
     const emit_code code = {.n_unit = c->n_text + 1,
                             .unit = units,
@@ -84,7 +86,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
     const bool ok = emit_standalone(p, w, &code, e);
     for (int i = 0; i < c->n_text; i++)
         free((char *)(uintptr_t)units[i].text);
-    free(units), free(calls), arena_free(&mem);
+    free(units), free(calls), levels_free(&all), arena_free(&mem);
     return ok;
 }
 

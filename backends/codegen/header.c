@@ -1,6 +1,12 @@
 /* header.c - what stands above a kernel for who reads it: the operation, its axes, the loops, what it works and moves.
- * Equal kernels share one unit, so no name of a model, and nothing that differs between them, is said. */
+ * Equal kernels share one unit, so nothing that differs between them is said there; above it, where it is for people
+ * alone, stand the layers that it serves. Names come from files: what could end a comment is not let through. */
 #include "backends/codegen/emit.h"
+#include "backends/codegen/levels.h"
+
+#include <string.h>
+
+enum { MOST_LAYERS = 16, MOST_NAME = 80 };
 
 static void add_axes(text *t, const stage *s)
 {
@@ -70,4 +76,39 @@ void kernel_header(text *t, const emitter *m)
     }
     text_add(t, " * %.0f operations on reals, %.0f bytes of operands and results, %lld of scratch */\n", k->flops,
              k->bytes, (long long)m->data.scratch_most);
+}
+
+static void add_layer(text *t, int number, const kernel *k)
+{
+    const char *name = *k->label ? k->label : k->op;
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
+    text_add(t, "\n *   k%d ", number);
+    for (int i = 0; name[i] && i < MOST_NAME; i++)
+        text_add(t, "%c", strchr(plain, name[i]) ? name[i] : '_');
+    text_add(t, strnlen(name, MOST_NAME + 1) > MOST_NAME ? "..." : "");
+}
+
+void layer_header(text *t, const plan *p, const kernel *k)
+{
+    text_add(t, "/* layers:"), add_layer(t, (int)(k - p->kernel), k), text_add(t, " */\n");
+}
+
+void layers_header(text *t, const levels *l, const int *unit_of, int unit)
+{
+    int n = 0;
+    text_add(t, "/* layers:");
+    for (int i = 0; i < l->n; i++)
+        for (int k = 0; k < l->of[i].plan->n_kernel; k++) {
+            const kernel *own = &l->of[i].plan->kernel[k];
+            if (unit_of[l->of[i].first + k + own->joins] != unit)
+                continue;
+            int top = l->of[i].first + k;
+            for (int around = i; l->of[around].around >= 0; around = l->of[around].around)
+                top = l->of[around].scan;
+            if (n++ < MOST_LAYERS)
+                add_layer(t, top, own);
+        }
+    if (n > MOST_LAYERS)
+        text_add(t, "\n *   and %d more", n - MOST_LAYERS);
+    text_add(t, " */\n");
 }

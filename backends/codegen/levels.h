@@ -22,6 +22,9 @@ void levels_free(levels *l);
 /* launch.c: of kernels that are launched together one text, in place of the last one's; of the others none is left.
  * all: by number of the kernel. */
 void launches_write(const dialect *d, const levels *l, kernel_text *all);
+/* header.c: a comment that lists the kernels of which the text is that one, by number of the plan's own, as explain has
+ * them, with their labels. unit_of: by number of the kernel. */
+void layers_header(text *t, const levels *l, const int *unit_of, int unit);
 int levels_leaf(const levels *l, int which, int entry); /* a level's leaf, as the first one has it */
 int levels_of_scan(const levels *l, int number);        /* the level of its trips; -1: it is no scan */
 const kernel *levels_kernel(const levels *l, int number, const plan **of);

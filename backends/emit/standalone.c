@@ -404,10 +404,11 @@ static bool write_program(standalone *s, err *e)
     return ok;
 }
 
-char *emit_unit_text(const kernel_text *u)
+char *emit_unit_text(const kernel_text *u, const levels *l, const int *unit_of, int unit)
 {
     text t = {0};
     text_bytes(&t, u->text, u->begins);
+    layers_header(&t, l, unit_of, unit);
     text_add(&t, "%s%s", u->header, u->text + u->begins);
     return text_take(&t);
 }

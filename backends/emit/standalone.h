@@ -6,7 +6,7 @@
 #ifndef TS_STANDALONE_H
 #define TS_STANDALONE_H
 #include "backends/backend.h"
-#include "backends/codegen/codegen.h"
+#include "backends/codegen/levels.h"
 #include "backends/emit/emit_folder.h"
 
 typedef struct emit_code {
@@ -22,5 +22,6 @@ typedef struct emit_code {
 } emit_code;
 bool emit_allowed(const plan *p, err *e); /* asked first */
 bool emit_standalone(const plan *p, const emit_options *w, const emit_code *code, err *e);
-char *emit_unit_text(const kernel_text *u); /* with its header; to be freed */
+/* With its header, and the layers that it serves (levels.h); to be freed */
+char *emit_unit_text(const kernel_text *u, const levels *l, const int *unit_of, int unit);
 #endif

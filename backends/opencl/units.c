@@ -102,7 +102,9 @@ char *ocl_program_text(const device_texts *t, const ocl_device *on, int which, b
     library_write(&out, &on->language, &uses);
     for (int u = which * TOGETHER; u < end_of(t, which); u++) {
         const kernel_text *k = device_unit(t, u);
-        text_add(&out, "\n%s", headed ? k->header : "");
+        text_add(&out, "\n");
+        if (headed)
+            layers_header(&out, &t->levels, t->unit_of, u), text_add(&out, "%s", k->header);
         unit_own_tiles(&out, k, k->text + k->begins);
     }
     return text_take(&out);

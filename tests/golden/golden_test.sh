@@ -33,12 +33,12 @@ for i, name in enumerate(order):
 PY
 }
 
-# device_kernels FOLDER: the same of a program for a device, whose kernels begin with a comment that has their loops
+# device_kernels FOLDER: the same of a program for a device, whose kernels begin with comments: their layers, then loops
 device_kernels() {
     python3 - "$1" <<'PY'
 import glob, re, sys
 names = list(dict.fromkeys(re.findall(r'"(k_[0-9a-f]{12})"', open(sys.argv[1] + "/program.c").read())))
-head = re.compile(r"^/\* \S+\n(?: \*.*\n)*? \* loops:", re.M)
+head = re.compile(r"^(?:/\* layers:\n(?: \*.*\n)*)?/\* \S+\n(?: \*.*\n)*? \* loops:", re.M)
 body = {}
 for path in glob.glob(sys.argv[1] + "/*.cu") + glob.glob(sys.argv[1] + "/*.cl"):
     text = open(path).read()
