@@ -108,7 +108,11 @@ int deriver_kind(deriver *d, const node *weight, err *e)
 
 static bool plan_kind(deriver *d, made *m, err *e)
 {
-    const plan_options asked = {.on = &d->here, .target = d->by->name, .as_written = true, .whole_sums = true};
+    const plan_options asked = {.on = &d->here,
+                                .target = d->by->name,
+                                .as_written = true,
+                                .whole_sums = true,
+                                .reproducible = d->p->reproducible};
     if (!m->plan)
         m->plan = plan_make(d->g, 1, &m->root, &asked, e);
     phases_done(d->asked->phases, PHASE_PLAN);

@@ -39,7 +39,7 @@ typedef struct bench_options {
     const char *target, *isa, *cache_folder; /* as in ts_options */
     const char *judge;                       /* the target that says what is right; NULL: plain loops in f64 */
     int threads;                             /* 0: one per core of the affinity mask */
-    bool as_written;                         /* as in ts_options */
+    bool as_written, reproducible;           /* as in ts_options */
     const char *precision;                   /* of products of a pass: "bf16", "f16"; NULL: as the model has it */
     int64_t mem_limit;                       /* as in ts_options */
     /* Seconds of samples per contestant over all launches; 0: the usual ones, and enough samples to judge by */

@@ -32,6 +32,7 @@ static const struct {
     {"model/hash", true},
     {"model/inputs", true},
     {"config/as_written", false},
+    {"config/reproducible", false},
     {"environment/variables", false},
     {"machine_state/state", false},
     {"environment/governor", false},

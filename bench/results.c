@@ -306,6 +306,8 @@ cJSON *race_config_make(const race *r)
     if (r->o.judge)
         js_text(v, "judge", r->o.judge);
     js_put(v, "isa:%s,threads:%d,as_written:%i", r->o.isa, r->o.threads, r->o.as_written);
+    if (r->o.reproducible)
+        js_put(v, "reproducible:%i", true);
     if (r->o.precision)
         js_text(v, "precision", r->o.precision);
     js_put(v, "min_time_s:%g,max_time_s:%g,launches:%d,rounds:%d,threshold:%g,confidence:%g,tolerance:%g,timeout_s:%g",

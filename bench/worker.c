@@ -162,6 +162,7 @@ static bool make_plan(worker *w, ts_error *e)
                     .threads = (int)js_get_number(w->task, "threads", 0),
                     .reference = js_get_flag(w->task, "reference"),
                     .as_written = js_get_flag(w->task, "as_written"),
+                    .reproducible = js_get_flag(w->task, "reproducible") && !js_get_flag(w->task, "reference"),
                     .mem_limit = (int64_t)js_get_number(w->task, "mem_limit", 0),
                     .progress = tell_progress};
     int64_t start = clock_ns();

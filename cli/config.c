@@ -30,9 +30,10 @@ static const struct {
     bool own;              /* it decides which programs run: the person's to say */
 } settings_table[] = {
     {"target", NULL, false},   {"threads", NULL, false},    {"isa", NULL, false},       {"machine", NULL, false},
-    {"cache-dir", NULL, true}, {"as-written", NULL, false}, {"mem-limit", NULL, false}, {"color", NULL, false},
-    {"quiet", NULL, false},    {"cc", &programs[0], true},
+    {"cache-dir", NULL, true}, {"as-written", NULL, false}, {"bits", NULL, false},      {"mem-limit", NULL, false},
+    {"color", NULL, false},    {"quiet", NULL, false},      {"cc", &programs[0], true},
 };
+_Static_assert(COUNT(settings_table) <= SETTINGS_MOST, "a config has room for all");
 
 const option *setting_at(int i)
 {

@@ -6,7 +6,7 @@
 #define TS_CONFIG_H
 #include "cli/verb.h"
 
-enum { SETTINGS_MOST = 10, SETTING_VARIABLE = 48, SETTING_FILES = 2 };
+enum { SETTINGS_MOST = 11, SETTING_VARIABLE = 48, SETTING_FILES = 2 };
 typedef struct config {
     struct settled {
         char *value, *from; /* NULL: nothing but the default; from: "tessera.toml:3", "TESSERA_ISA" */

@@ -42,6 +42,8 @@ static const option plan_options[] = {
     {"machine", 0, WORD, "TEXT", "plan for this machine, \"core:8 l3:1(32MB)\", or gpu:h100 (default: this one)", ONCE},
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
     {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
+    {"bits", 0, CHOICE, "fast|reproducible",
+     "the same bits by every instruction set, or the order of sums that is fastest", ONCE},
     {"mem-limit", 0, BYTES, "SIZE", "need no more, as 4G: a step computes values again", ONCE},
     {0},
 };
@@ -65,6 +67,7 @@ ts_options session_options(const args *a)
         .cache_folder = args_text(a, "cache-dir"),
         .threads = (int)args_integer(a, "threads"),
         .as_written = args_flag(a, "as-written"),
+        .reproducible = args_text(a, "bits") && strcmp(args_text(a, "bits"), "reproducible") == 0,
         .mem_limit = args_integer(a, "mem-limit"),
     };
 }
@@ -78,6 +81,7 @@ bench_options session_contest(const args *a)
                        .cache_folder = machine.cache_folder,
                        .threads = machine.threads,
                        .as_written = machine.as_written,
+                       .reproducible = machine.reproducible,
                        .mem_limit = machine.mem_limit};
     o.dims = args_list(a, "dim", &o.n_dims);
     o.limits = args_list(a, "limit", &o.n_limits);

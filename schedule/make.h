@@ -20,6 +20,7 @@ typedef struct plan_options {
     bool as_written;            /* no operation is replaced by a cheaper way to the same value */
     bool trial;                 /* made to be compared with another one, and never run */
     int shares;                 /* what no rule speaks of is recomputed to so many RULE_SHARES (schema.h); 0: none is */
+    bool reproducible;          /* as in ts_options; whoever asks for it asks for as_written and whole_sums, too */
     bool whole_sums;            /* what a group sums up is not taken in blocks */
     const variables *variables; /* NULL: all extents are constant */
     int n_state;                /* the last roots: state[i], an input, is to hold what root n_root - n_state + i was */

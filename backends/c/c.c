@@ -121,7 +121,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
     c_units_write(c, &units);
     const cc_request r = {.n = units.n,
                           .unit = units.unit,
-                          .flags = c_flags(&mem, cpu_isa(g->p->on)),
+                          .flags = c_flags(&mem, cpu_isa(g->p->on), g->p->reproducible),
                           .isa = g->p->on->model,
                           .cache_folder = w->cache_folder,
                           .symbols = symbols,
@@ -316,6 +316,7 @@ static const by_span spans = {.span = span};
 
 const backend backend_c = {
     .name = "c",
+    .reproducible = true,
     .kinds = "cpu",
     .device = "cpu",
     .usual = true,

@@ -54,7 +54,7 @@ static const head_piece head[] = {
      "#define ZIP(a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})\n"
      "#endif\n"},
     {"FMA FMA64",
-     "#if defined __FMA__ || defined __ARM_FEATURE_FMA\n"
+     "#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined FUSED\n"
      "#define FMA(a, b, c) __builtin_fmaf(a, b, c)\n"
      "#define FMA64(a, b, c) __builtin_fma(a, b, c)\n"
      "#define FUSES /* it rounds once */\n"

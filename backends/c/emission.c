@@ -81,7 +81,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                             .scratch = c->scratch_most,
                             .threads = p->threads,
                             .cpu = cpu_pins(p->on, p->threads),
-                            .flags = c_flags(&mem, cpu_isa(p->on)),
+                            .flags = c_flags(&mem, cpu_isa(p->on), p->reproducible),
                             .by = &backend_c};
     const bool ok = emit_standalone(p, w, &code, e);
     for (int i = 0; i < c->n_text; i++)

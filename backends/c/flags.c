@@ -9,10 +9,14 @@ static const char *const common[] = {
     "-std=gnu11",          "-O2",   "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-fno-tree-vectorize", "-fPIC", "-Wno-psabi"};
 
-const char *const *c_flags(arena *mem, const isa *i)
+const char *const *c_flags(arena *mem, const isa *i, bool fused)
 {
-    const char **all = arena_array(mem, COUNT(common) + COUNT(i->flag) + 1, sizeof *all);
+    const char **all = arena_array(mem, COUNT(common) + COUNT(i->flag) + 2, sizeof *all);
+    int n = COUNT(common);
     memcpy(all, common, sizeof common);
-    memcpy(all + COUNT(common), i->flag, sizeof i->flag);
+    memcpy(all + n, i->flag, sizeof i->flag);
+    while (all[n])
+        n++;
+    all[n] = fused ? "-DFUSED" : NULL;
     return all;
 }

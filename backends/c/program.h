@@ -24,7 +24,8 @@ void c_program_free(c_program *c);
 void c_program_join(c_program *c, c_program *other); /* takes its texts, behind those of its own; other is freed */
 void c_program_forget(c_program *c);                 /* the texts: once they are compiled */
 walk_program c_program_tables(const c_program *c);
-const char *const *c_flags(arena *mem, const isa *i); /* of the compiler, NULL at the end */
+/* Of the compiler, NULL at the end. fused: multiply-adds round once, whether there is an instruction or not */
+const char *const *c_flags(arena *mem, const isa *i, bool fused);
 /* emission.c: a folder that builds into the same program without Tessera. */
 bool c_emit(const plan *p, const emit_options *w, err *e);
 /* show.c: backend.show */

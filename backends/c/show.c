@@ -16,7 +16,7 @@ static bool assembly(const plan *p, const kernel *k, const build_options *w, tex
     c_units_write(&(c_program){.n_text = 1, .text = &own}, &units);
     const cc_request r = {.n = 1,
                           .unit = units.unit,
-                          .flags = c_flags(&mem, cpu_isa(p->on)),
+                          .flags = c_flags(&mem, cpu_isa(p->on), p->reproducible),
                           .isa = p->on->model,
                           .cache_folder = w->cache_folder};
     const bool ok = cc_assembly(&r, out, e);

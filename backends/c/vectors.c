@@ -63,7 +63,7 @@ const function c_vectors[] = {
     {"fma", "type", VECTOR,
      "LANES %T %T_fma(%T a, %T b, %T c)\n"
      "{\n"
-     "#if defined __FMA__ || defined __ARM_FEATURE_FMA\n"
+     "#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined FUSED\n"
      "    for (int i = 0; i < %n; i++) c[i] = %F(a[i], b[i], c[i]);\n"
      "    return c;\n"
      "#else\n"

@@ -11,7 +11,7 @@
 
 /* No rate: how often each element of a copy has to be used, so that what its making takes, an instruction or two for a
  * vector beside as many multiply-adds, is less than a hundredth. */
-enum { MANY_ROWS = 256 };
+enum { MANY_ROWS = 256, SUMS = 16 }; /* SUMS: of f64, or the bytes of these, that a reduction along lanes has */
 
 /* ---- the register tile ---- */
 typedef struct matrix { /* what tiles are laid over, in rows and vectors; whether a run says its extents */
@@ -415,7 +415,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, nest
                 across = a;
     const bool cores = !guess_states(p, k, s, b) && guess_cores(p, k, s),
                core = put_outer(p, k, s, b, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, cores);
-    const int64_t width = 4 * nest_lanes(p, s);
+    const int64_t width = SUMS * nest_lanes(p, s) / p->on->lanes[TS_F64]; /* on any processor */
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
             if (a != across)

@@ -162,7 +162,8 @@ static void choose_cut(around *c)
     for (int a = 0; a < s->n_result; a++)
         pixels *= a == c->column ? 1 : s->extent[a];
     c->cut = 0;
-    if (slice * s->extent[c->deep] <= most || s->node->type.dtype != fold->dtype || pixels <= 2 * c->rows)
+    if (c->p->reproducible || slice * s->extent[c->deep] <= most || s->node->type.dtype != fold->dtype ||
+        pixels <= 2 * c->rows)
         return;
     const int64_t pieces = int_ceil_div(slice * s->extent[c->deep], most), unit = step > 1 ? step : 4;
     const int64_t length = int_ceil_div(int_ceil_div(s->extent[c->deep], pieces), unit) * unit;

@@ -181,7 +181,8 @@ static void put_loops(const windowed *c, nesting *b)
 bool guess_window(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     windowed c = {.p = p, .s = s};
-    if (p->reference || k->n_stage > 1 || !s->n_result || !stage_contracts(s) || !find_operands(&c) || !choose_tile(&c))
+    if (p->reference || p->reproducible || k->n_stage > 1 || !s->n_result || !stage_contracts(s) ||
+        !find_operands(&c) || !choose_tile(&c))
         return false;
     choose_cores(&c, guess_cores(p, k, s));
     put_loops(&c, b);

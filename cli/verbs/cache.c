@@ -59,8 +59,8 @@ static bool warm(const args *a, const char *what, cJSON *list, ts_error *e)
 
 static int run(const args *a, ts_error *e)
 {
-    static const char *const of_warm[] = {"dim", "in",      "from",       "to",        "schema", "threads",
-                                          "isa", "machine", "as-written", "mem-limit", NULL},
+    static const char *const of_warm[] = {"dim", "in",      "from",       "to",   "schema",    "threads",
+                                          "isa", "machine", "as-written", "bits", "mem-limit", NULL},
                              *const of_others[] = {"limit", NULL};
     const bool warms = strcmp(a->form, "warm") == 0;
     const ts_options o = {.cache_folder = args_text(a, "cache-dir"), .target = warms ? NULL : args_text(a, "target")};

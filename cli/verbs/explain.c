@@ -215,6 +215,8 @@ static const char plan_form[] =
     "memory: {memory/arena_bytes} of values (at least {memory/lower_bound_bytes}"
     "[memory/own_bytes?; {memory/own_bytes} shared with no other, by a rule]), {memory/weights_bytes} of weights, "
     "{memory/resident_weights_bytes} of them resident\n"
+    "[bits/reproducible?bits: the same by every instruction set and number of threads\n]"
+    "[bits/choices*bits: other machines or schemas may have others: {what} ({n}), chosen by {by}\n]"
     "[recompute*recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
     "instead of saved, {flops} computed again, {share:%.3g%} % of all\n]"
     "[build/assembler?assembler: [build/assembler/reason?none, registers and what follows from them are estimated: "

@@ -36,8 +36,8 @@ static bool is_there(const char *from, ts_error *e)
 static int bits_of(const args *a, bool values, ts_error *e)
 {
     static const char *const blocks[] = {"block", NULL}, *const weights[] = {"weights", NULL},
-                             *const runs[] = {"calibrate", "dim",        "target",    "threads", "isa", "machine",
-                                              "cache-dir", "as-written", "mem-limit", "limit",   NULL};
+                             *const runs[] = {"calibrate", "dim",        "target", "threads",   "isa",   "machine",
+                                              "cache-dir", "as-written", "bits",   "mem-limit", "limit", NULL};
     const char *bits = args_text(a, "weights");
     if (values && !args_count(a, "calibrate"))
         return args_needed(a, "calibrate", "--int8 rounds values by their ranges over samples: --calibrate DATA", e), 0;

@@ -480,6 +480,7 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out)
     if (p->on->side_by_side && !p->n_site)
         json_add(out, "launches:%d", launches_count(p));
     sites_explain(out, p);
+    bits_explain(out, p);
     put_memory(out, p);
     put_recompute(out, p);
     if (p->threads > p->on->places)

@@ -61,6 +61,8 @@ typedef struct prediction {
 } prediction;
 prediction kernel_predict(const plan *p, const kernel *k);
 
+void bits_explain(text *t, const plan *p); /* bits.c: "bits":{...} */
+
 /* search.c: appends an array of at most `most` loops that kernel k of the plan could have, each legal there, as objects
  * with "loops", as a rule takes them, and their prediction. seed 0: those that are predicted to be quickest, the
  * quickest first; else drawn at random. Of several stages the one that does most of the work gets other loops. */

@@ -76,6 +76,7 @@ static plan *new_plan(const making *m, const target *on, int n, const node *cons
                 .own_places = p->own_places,
                 .as_written = p->as_written,
                 .whole_sums = p->whole_sums,
+                .reproducible = p->reproducible,
                 .passes = p->passes,
                 .g = m->s->g,
                 .n_root = n};

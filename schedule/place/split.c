@@ -148,6 +148,7 @@ static plan *new_part(plan *p, int to)
                 .passes = p->passes,
                 .as_written = p->as_written,
                 .whole_sums = p->whole_sums,
+                .reproducible = p->reproducible,
                 .trial = p->trial,
                 .fused = true,
                 .part = true,

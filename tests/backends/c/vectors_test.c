@@ -350,7 +350,7 @@ static void check(const builder *b, const isa *set, const char *source, const ch
     words compile = {{b->compiler}, 1}, start = {{0}, 0};
     if (b->emulator) /* the suite's linker, which makes programs for this machine, is not for it */
         compile = (words){{"-u", "COMPILER_PATH", b->compiler}, 3};
-    add(&compile, c_flags(&mem, set)), add(&compile, more);
+    add(&compile, c_flags(&mem, set, false)), add(&compile, more);
     if (b->emulator)
         add(&compile, (const char *const[]){"-static", b->flag, NULL}),
             add(&start, (const char *const[]){b->emulator, NULL});
