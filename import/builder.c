@@ -86,13 +86,22 @@ static double work_since(const graph *g, int first)
     return total;
 }
 
+/* Reals of integers in fewer bytes, as quantized weights are, which products may take as these. */
+static bool widens(const onnx_call *c, const node *n)
+{
+    const type *from = &c->in[0]->type;
+    return dtype_class(n->type.dtype) == D_REAL && type_count(&n->type) > 1 && dtype_class(from->dtype) == D_WHOLE &&
+           dtype_bits(from->dtype) < dtype_bits(n->type.dtype);
+}
+
 static bool fold(builder *b, const onnx_call *c, int first, const node **out, err *e)
 {
     const node *n = *out;
     for (int i = 0; i < c->n_in; i++)
         if (c->in[i] && !is_const(c->in[i]))
             return true;
-    if (node_is_leaf(n) || type_count(&n->type) > FOLD_ELEMENTS || work_since(b->g, first) >= FOLD_WORK)
+    if (node_is_leaf(n) || (c->n_in && c->in[0] && widens(c, n)) || type_count(&n->type) > FOLD_ELEMENTS ||
+        work_since(b->g, first) >= FOLD_WORK)
         return true;
     const ts_array *v = g_value(b->g, n, FOLD_ELEMENTS);
     if (!v)
