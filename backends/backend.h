@@ -81,6 +81,14 @@ typedef struct by_kernel {
     bool (*trace)(program *g, void *const *input, span_seen *seen, void *user, err *e);
 } by_kernel;
 
+typedef struct pipeline { /* runs in order, of which parts on several devices may be at different ones at a time */
+    int n;
+    void *const *input; /* of run i from i times the plan's on; they may lie anywhere */
+    ts_array *out;      /* of run i from i times the plan's roots on, with room; NULL: results stay in the program */
+    span_seen *seen;    /* told afterwards who worked on what when; NULL: nobody asks */
+    void *user;
+} pipeline;
+
 /* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order, with
  * values that come (put) and go (fetch) between them: plain bytes of nodes in the arena, in rows. What a call starts
  * may still be under way when it returns, if it is done before what later calls start, or read; wait waits for all of
@@ -147,7 +155,8 @@ typedef struct backend {
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
-    const by_kernel *kernels; /* NULL: a run is one thing, which cannot be looked into */
+    bool (*pipeline)(program *g, const pipeline *w, err *e); /* NULL: each run goes by itself */
+    const by_kernel *kernels;                                /* NULL: a run is one thing, which cannot be looked into */
     /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on, or the next
      * call. NULL: it cannot be had from the device. Weights that are made of others are read so (derived.c). */
     const void *(*at)(const program *g, const node *n, dtype *stored);

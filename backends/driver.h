@@ -70,7 +70,9 @@ int appending_home(const ts_plan *p, int k);
 bool appending_places(ts_plan *p, err *e);
 void appending_end(ts_plan *p);
 bool driver_bring(const ts_plan *p, int k, err *e); /* p->given[k] has the newest value of that input */
-void driver_changed(ts_plan *p, int k);             /* it has another one than the device */
+bool driver_takes(const ts_plan *p, int input, const ts_array *value,
+                  err *e);              /* a value of that input, of constant extents */
+void driver_changed(ts_plan *p, int k); /* it has another one than the device */
 /* The value of each plan input, in p->given, and behind them the extents of the run, of as many elements as there are
  * inputs and one; an error names an input that has none. */
 bool driver_gather(ts_plan *p, void **input, err *e);
@@ -80,6 +82,14 @@ bool driver_give(ts_plan *p, int n, const ts_given *given, err *e); /* to inputs
 /* Before a run: roots that are inputs which it changes. After it: states that it could not write in place */
 bool driver_keep_old(ts_plan *p, err *e);
 bool driver_carry_over(ts_plan *p, err *e);
+typedef struct tracer { /* of runs: who is told of spans, since `start`. watch.c */
+    ts_plan *p;
+    void (*seen)(void *user, const ts_span *s);
+    void *user;
+    double start;
+} tracer;
+span_seen tracer_tell; /* user: the tracer */
+bool tracer_run(tracer *t, err *e);
 void show_pass(void *user, const plan *p, int pass); /* to ts_options.passed; user: the options. show.c */
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);

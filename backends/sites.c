@@ -3,8 +3,10 @@
  *
  * A run has a thread for each device, which goes through its kernels, and transfers to it, in the plan's order. Before
  * each it waits for what others have to do first: the hazards of the plan. All are of earlier kernels, so that the
- * first one of those that are left can always go on. */
+ * first one of those that are left can always go on. Several runs are a pipeline: a device that is done with one goes
+ * on with the next, and what waits for what is the same of two runs in order. Every device has the values of one run. */
 #include "backends/sites.h"
+#include "graph/base/clock.h"
 #include "schedule/plan/hazard.h"
 
 #include <pthread.h>
@@ -17,6 +19,7 @@ typedef struct hand { /* one device's */
     program *program;
     int *input_at; /* of the part's inputs: their numbers in the whole plan */
     void **input;
+    ts_array *own;        /* values of inputs that lie where kernels cannot read them */
     void *staging;        /* for values that come here from another memory, neither being the host's */
     pthread_mutex_t lock; /* of a program that is not in the host's memory: others fetch from it */
 } hand;
@@ -24,7 +27,7 @@ typedef struct hand { /* one device's */
 struct program {
     const plan *p;
     hand hand[MAX_SITE];
-    hazards hazards;
+    hazards hazards;     /* of two runs in order: any run waits for the one before it as the second does */
     bool *begins, *ends; /* by kernel: it waits for another device's; another one waits for it */
 };
 
@@ -40,7 +43,9 @@ static void drop(program *g)
         hand *h = &g->hand[i];
         if (h->program)
             h->by->drop(h->program);
-        free(h->input_at), free(h->input), free(h->staging);
+        for (int k = 0; h->own && k < h->part->n_input; k++)
+            ts_array_free(&h->own[k]);
+        free(h->input_at), free(h->input), free(h->own), free(h->staging);
         pthread_mutex_destroy(&h->lock);
     }
     if (g)
@@ -84,6 +89,7 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
         return false;
     h->input_at = heap_array((size_t)h->part->n_input + 1, sizeof *h->input_at);
     h->input = heap_array((size_t)h->part->n_input + 1, sizeof *h->input);
+    h->own = heap_array((size_t)h->part->n_input + 1, sizeof *h->own);
     for (int i = 0; i < h->part->n_input; i++)
         for (int k = 0; k < g->p->n_input; k++)
             if (h->part->input[i] == g->p->input[k])
@@ -99,11 +105,14 @@ static void find_waits(program *g)
     const plan *p = g->p;
     const size_t n = (size_t)p->n_kernel + 1;
     g->begins = heap_array(n, sizeof *g->begins), g->ends = heap_array(n, sizeof *g->ends);
-    for (int k = 0; k < p->n_kernel; k++) {
+    for (int row = 0; row < 2 * p->n_kernel; row++) {
+        const int k = row % p->n_kernel;
         hazards_add_kernel(&g->hazards, p, &p->kernel[k]);
-        for (int i = g->hazards.first[k]; i < g->hazards.first[k + 1]; i++)
-            if (p->kernel[g->hazards.wait[i]].site != p->kernel[k].site)
-                g->begins[k] = g->ends[g->hazards.wait[i]] = true;
+        for (int i = g->hazards.first[row]; i < g->hazards.first[row + 1]; i++) {
+            const int before = g->hazards.wait[i] % p->n_kernel;
+            if (p->kernel[before].site != p->kernel[k].site)
+                g->begins[k] = g->ends[before] = true;
+        }
     }
 }
 
@@ -152,6 +161,27 @@ static bool assemble(plan *p, const build_options *w, text *facts, err *e)
             p->kernel[k].made = p->site[p->kernel[k].site].part->kernel[p->kernel[k].within].made;
     text_free(&others);
     return ok;
+}
+
+/* ---- values ---- */
+static int root_of(const plan *part, const node *n) /* -1: it is none */
+{
+    int i = part ? part->n_root - 1 : -1;
+    while (i >= 0 && part->root[i] != n)
+        i--;
+    return i;
+}
+
+static hand *maker(const program *g, const node *n)
+{
+    for (int i = 0; i < g->p->n_site; i++)
+        if (root_of(g->hand[i].part, n) >= 0)
+            return (hand *)(uintptr_t)&g->hand[i];
+    for (int k = 0; k < g->p->n_kernel; k++)
+        for (int s = 0; s < g->p->kernel[k].n_stage; s++)
+            if (!g->p->kernel[k].moves && g->p->kernel[k].stage[s].node == n)
+                return (hand *)(uintptr_t)&g->hand[g->p->kernel[k].site];
+    return NULL;
 }
 
 /* ---- running ---- */
@@ -211,11 +241,27 @@ static bool span_of(program *g, int first, int n, err *e) /* n kernels of the si
     return ok;
 }
 
-static void give_inputs(program *g, void *const *input)
+/* Of kernels that read as much as they can at once: values lie as those of ts_array_make. */
+static bool give_input(hand *h, int i, const void *value, err *e)
 {
-    for (int s = 0; s < g->p->n_site; s++)
-        for (int i = 0; g->hand[s].program && i < g->hand[s].part->n_input; i++)
-            g->hand[s].input[i] = input[g->hand[s].input_at[i]];
+    enum { ALIGNED = 64 };
+    const node *n = h->part->input[i];
+    ts_array *own = &h->own[i];
+    h->input[i] = (void *)(uintptr_t)value;
+    if ((uintptr_t)value % ALIGNED == 0)
+        return true;
+    if (!own->data && !ts_array_make(own, n->type.dtype, n->type.rank, n->type.dim, e))
+        return false;
+    memcpy(own->data, value, (size_t)type_bytes(&n->type));
+    return h->input[i] = own->data, true;
+}
+
+static bool give_inputs(hand *h, void *const *input, err *e)
+{
+    bool ok = true;
+    for (int i = 0; h->program && ok && i < h->part->n_input; i++)
+        ok = give_input(h, i, input[h->input_at[i]], e);
+    return ok;
 }
 
 /* The first failure is told; later ones follow from it. */
@@ -227,47 +273,59 @@ static bool wait_all(program *g, err *e)
     return ok;
 }
 
-typedef struct meeting { /* of a run's threads */
+/* Kernel k of run r is step r * n + k, n of the kernels of the plan. */
+typedef struct meeting { /* of the threads of a pipeline */
     program *g;
+    const pipeline *of;
+    int end; /* steps */
     pthread_mutex_t lock;
     pthread_cond_t more;
-    int at[MAX_SITE]; /* by device: all of its kernels before this one are done */
-    int until;        /* kernels from here on are begun no more */
+    int at[MAX_SITE]; /* by device: all of its steps before this one are done */
+    int until;        /* steps from here on are begun no more */
     err e;            /* of that one, the first in order that failed, as if all took turns */
+    double *seconds;  /* when each step began and ended; NULL: nobody asks */
 } meeting;
 typedef struct worker {
     meeting *run;
     int site;
 } worker;
 
-static int next_of(const plan *p, int of, int k) /* kernels of device `of` from k on: the first */
+static const kernel *kernel_at(const meeting *m, int step)
 {
-    while (k < p->n_kernel && p->kernel[k].site != of)
-        k++;
-    return k;
+    return &m->g->p->kernel[step % m->g->p->n_kernel];
 }
 
-static bool may_begin(const meeting *m, int k, bool *waits)
+static int next_of(const meeting *m, int of, int step) /* steps of device `of` from there on: the first */
+{
+    while (step < m->end && kernel_at(m, step)->site != of)
+        step++;
+    return step;
+}
+
+static bool may_begin(const meeting *m, int step, bool *waits)
 {
     const hazards *h = &m->g->hazards;
+    const int n = m->g->p->n_kernel, row = step < n ? step : n + step % n;
     *waits = false;
-    for (int i = h->first[k]; i < h->first[k + 1]; i++)
-        *waits = *waits || m->at[m->g->p->kernel[h->wait[i]].site] <= h->wait[i];
-    return k < m->until;
+    for (int i = h->first[row]; i < h->first[row + 1]; i++) {
+        const int before = step - row + h->wait[i];
+        *waits = *waits || m->at[kernel_at(m, before)->site] <= before;
+    }
+    return step < m->until;
 }
 
-static bool begin(meeting *m, int k)
+static bool begin(meeting *m, int step)
 {
     bool waits;
     pthread_mutex_lock(&m->lock);
-    while (may_begin(m, k, &waits) && waits)
+    while (may_begin(m, step, &waits) && waits)
         pthread_cond_wait(&m->more, &m->lock);
-    const bool may = k < m->until;
+    const bool may = step < m->until;
     pthread_mutex_unlock(&m->lock);
     return may;
 }
 
-static void tell(meeting *m, int of, int at, bool ok, const err *e) /* not ok: kernel `at` failed */
+static void tell(meeting *m, int of, int at, bool ok, const err *e) /* not ok: step `at` failed */
 {
     pthread_mutex_lock(&m->lock);
     m->at[of] = at;
@@ -277,28 +335,59 @@ static void tell(meeting *m, int of, int at, bool ok, const err *e) /* not ok: k
     pthread_mutex_unlock(&m->lock);
 }
 
-/* How many kernels of k's device, from k on, are told it at once; next: the one behind these */
-static int row_from(const program *g, int k, int *next)
+/* How many kernels of the step's device, from there on, are told it at once; next: the one behind these */
+static int row_from(const meeting *m, int step, int *next)
 {
-    const plan *p = g->p;
-    int n = 1, last = k;
-    *next = next_of(p, p->kernel[k].site, k + 1);
-    while (!p->kernel[k].moves && *next < p->n_kernel && !p->kernel[*next].moves && !g->ends[last] && !g->begins[*next])
-        n++, last = *next, *next = next_of(p, p->kernel[k].site, last + 1);
+    const plan *p = m->g->p;
+    const int of = kernel_at(m, step)->site, end = (step / p->n_kernel + 1) * p->n_kernel; /* of the run */
+    int n = 1, last = step;
+    *next = next_of(m, of, step + 1);
+    while (!m->seconds && !kernel_at(m, step)->moves && *next < end && !kernel_at(m, *next)->moves &&
+           !m->g->ends[last % p->n_kernel] && !m->g->begins[*next % p->n_kernel])
+        n++, last = *next, *next = next_of(m, of, last + 1);
     return n;
+}
+
+static bool do_steps(meeting *m, int step, int n, err *e)
+{
+    program *g = m->g;
+    const kernel *k = kernel_at(m, step);
+    const double start = m->seconds ? seconds_now() : 0;
+    const bool ok = (k->moves ? move(g, k->moves, e) : span_of(g, step % g->p->n_kernel, n, e)) &&
+                    (!m->seconds || wait_for(&g->hand[k->site], e));
+    if (m->seconds)
+        m->seconds[2 * step] = start, m->seconds[2 * step + 1] = seconds_now();
+    return ok;
+}
+
+/* Its results of run r, before the next one takes their place */
+static bool end_run(const meeting *m, int of, int r, err *e)
+{
+    const plan *p = m->g->p;
+    hand *h = &m->g->hand[of];
+    bool ok = wait_for(h, e);
+    for (int i = 0, own; i < p->n_root && ok && m->of->out; i++)
+        if ((own = root_of(h->part, p->root[i])) >= 0 && maker(m->g, p->root[i]) == h)
+            ok = h->by->get(h->program, own, &m->of->out[(int64_t)r * p->n_root + i], e);
+    return ok;
 }
 
 static void *go(void *of)
 {
     const worker *w = of;
-    program *g = w->run->g;
+    meeting *m = w->run;
+    const plan *p = m->g->p;
+    hand *h = &m->g->hand[w->site];
     bool ok = true;
-    for (int k = next_of(g->p, w->site, 0), next; ok && k < g->p->n_kernel && begin(w->run, k); k = next) {
-        const transfer *t = g->p->kernel[k].moves;
-        const int n = row_from(g, k, &next);
+    for (int step = next_of(m, w->site, 0), next, run = -1; ok && step < m->end && begin(m, step); step = next) {
+        const int n = row_from(m, step, &next), r = step / p->n_kernel;
         err e = {0};
-        ok = t ? move(g, t, &e) : span_of(g, k, n, &e);
-        tell(w->run, w->site, ok ? next : k, ok, &e);
+        ok = (r == run || give_inputs(h, m->of->input + (size_t)r * (size_t)p->n_input, &e)) &&
+             do_steps(m, step, n, &e);
+        tell(m, w->site, ok ? next : step, ok, &e);
+        run = r;
+        if (ok && next / p->n_kernel > r && !(ok = end_run(m, w->site, r, &e)))
+            tell(m, w->site, step, false, &e);
     }
     return NULL;
 }
@@ -324,19 +413,41 @@ static bool run_threads(meeting *m)
     go(&w[0]);
     for (int i = 1; i < made; i++)
         pthread_join(thread[i], NULL);
-    return m->until == p->n_kernel;
+    return m->until == m->end;
+}
+
+static void tell_times(const meeting *m)
+{
+    for (int step = 0; step < m->end; step++)
+        m->of->seen(m->of->user, -1, step % m->g->p->n_kernel, m->seconds[2 * step], m->seconds[2 * step + 1]);
+}
+
+static bool run_all(program *g, const pipeline *of, err *e)
+{
+    const int end = of->n * g->p->n_kernel;
+    meeting m = {.g = g, .of = of, .end = end, .until = end};
+    if (of->seen)
+        m.seconds = heap_array(2 * (size_t)end + 1, sizeof *m.seconds);
+    MUST(!pthread_mutex_init(&m.lock, NULL) && !pthread_cond_init(&m.more, NULL));
+    bool ok = run_threads(&m);
+    pthread_mutex_destroy(&m.lock), pthread_cond_destroy(&m.more);
+    if (!ok)
+        err_set(e, m.e.code, "%s", m.e.text), of->n > 1 && err_in(e, "run %d", m.until / g->p->n_kernel);
+    ok = wait_all(g, ok ? e : NULL) && ok;
+    if (ok && of->seen)
+        tell_times(&m);
+    free(m.seconds);
+    return ok;
 }
 
 static bool run(program *g, void *const *input, err *e)
 {
-    meeting m = {.g = g, .until = g->p->n_kernel};
-    give_inputs(g, input);
-    MUST(!pthread_mutex_init(&m.lock, NULL) && !pthread_cond_init(&m.more, NULL));
-    const bool ok = run_threads(&m);
-    pthread_mutex_destroy(&m.lock), pthread_cond_destroy(&m.more);
-    if (!ok)
-        err_set(e, m.e.code, "%s", m.e.text);
-    return wait_all(g, ok ? e : NULL) && ok;
+    return run_all(g, &(pipeline){.n = 1, .input = input}, e);
+}
+
+static bool trace(program *g, void *const *input, span_seen *seen, void *user, err *e)
+{
+    return run_all(g, &(pipeline){.n = 1, .input = input, .seen = seen, .user = user}, e);
 }
 
 /* Waits after every kernel: nothing overlaps, so that times are of one thing each. */
@@ -344,7 +455,8 @@ static bool each(program *g, void *const *input, void (*after)(void *user, int k
 {
     const plan *p = g->p;
     bool ok = true;
-    give_inputs(g, input);
+    for (int i = 0; i < p->n_site && ok; i++)
+        ok = give_inputs(&g->hand[i], input, e);
     for (int k = 0; k < p->n_kernel && ok; k++) {
         const kernel *own = &p->kernel[k];
         ok = (own->moves ? move(g, own->moves, e) : span_of(g, k, 1, e)) && wait_for(&g->hand[own->site], e);
@@ -354,46 +466,31 @@ static bool each(program *g, void *const *input, void (*after)(void *user, int k
     return wait_all(g, ok ? e : NULL) && ok;
 }
 
-/* ---- values ---- */
-static hand *maker(const program *g, const node *n, int *root) /* root: which of its part's it is; or -1 */
-{
-    for (int i = 0; i < g->p->n_site; i++) {
-        const plan *q = g->hand[i].part;
-        for (*root = q ? q->n_root - 1 : -1; *root >= 0; --*root)
-            if (q->root[*root] == n)
-                return (hand *)(uintptr_t)&g->hand[i];
-    }
-    for (int k = 0; k < g->p->n_kernel; k++)
-        for (int s = 0; s < g->p->kernel[k].n_stage; s++)
-            if (!g->p->kernel[k].moves && g->p->kernel[k].stage[s].node == n)
-                return (hand *)(uintptr_t)&g->hand[g->p->kernel[k].site];
-    return NULL;
-}
-
+/* ---- results ---- */
 static const void *at(const program *g, const node *n, dtype *stored)
 {
-    int root;
-    const hand *h = maker(g, n, &root);
+    const hand *h = maker(g, n);
     return h && h->by->at ? h->by->at(h->program, n, stored) : NULL;
 }
 
 static bool get(program *g, int root, ts_array *out, err *e)
 {
     const node *n = g->p->root[root];
-    int own;
     if (n->leaf)
         return leaf_read(n, out->data, 0, type_count(&n->type)), true;
-    const hand *h = maker(g, n, &own);
-    MUST(h && own >= 0);
+    const hand *h = maker(g, n);
+    const int own = h ? root_of(h->part, n) : -1;
+    MUST(own >= 0);
     return h->by->get(h->program, own, out, e);
 }
 
-static const by_kernel kernels = {.each = each};
+static const by_kernel kernels = {.each = each, .trace = trace};
 
 const backend several = {.name = "several",
                          .build = build,
                          .assemble = assemble,
                          .run = run,
+                         .pipeline = run_all,
                          .kernels = &kernels,
                          .at = at,
                          .get = get,

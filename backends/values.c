@@ -62,15 +62,27 @@ static bool is_port(const ts_plan *p, int input, err *e)
             err_set(e, TS_USAGE, "input %d, but the plan has %d of them, counted from 0", input, p->n_port));
 }
 
-bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
+static bool is_value(const ts_plan *p, int input, const ts_array *value, err *e)
 {
     if (!is_port(p, input, e) || !array_sound(value, "the value of an input", e))
         return false;
     const ts_array *only = p->preset[input] ? &p->preset[input]->value : NULL;
-    if (only && !same_array(only, value)) {
-        err_set(e, TS_USAGE, "input %d has another value than the one from which shapes were derived", input);
-        return err_hint(e, "bind the model again with this value");
-    }
+    if (!only || same_array(only, value))
+        return true;
+    err_set(e, TS_USAGE, "input %d has another value than the one from which shapes were derived", input);
+    return err_hint(e, "bind the model again with this value");
+}
+
+bool driver_takes(const ts_plan *p, int input, const ts_array *value, err *e)
+{
+    return is_value(p, input, value, e) &&
+           (p->input_of[input] < 0 || takes(p->plan->input[p->input_of[input]], value, e));
+}
+
+bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
+{
+    if (!is_value(p, input, value, e))
+        return false;
     const int v = varying_counted(p, input);
     return (v < 0 || varying_count(p, v, value, e)) &&
            (p->input_of[input] < 0 || give(p, p->input_of[input], value, e));

@@ -50,14 +50,7 @@ bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e)
 }
 
 /* ---- traces ---- */
-typedef struct tracer {
-    const ts_plan *p;
-    void (*seen)(void *user, const ts_span *s);
-    void *user;
-    double start;
-} tracer;
-
-static void tell_span(void *user, int thread, int k, double begin, double end)
+void tracer_tell(void *user, int thread, int k, double begin, double end)
 {
     const tracer *t = user;
     const ts_plan *p = t->p;
@@ -74,22 +67,25 @@ static void tell_span(void *user, int thread, int k, double begin, double end)
 static bool trace_through(ts_plan *p, void *const *input, void *user, err *e)
 {
     tracer *t = user;
-    t->start = seconds_now();
     if (p->by->kernels->trace)
-        return p->by->kernels->trace(p->program, input, tell_span, t, e);
-    double *seconds = heap_array((size_t)p->plan->n_kernel + 1, sizeof *seconds), at = t->start;
+        return p->by->kernels->trace(p->program, input, tracer_tell, t, e);
+    double *seconds = heap_array((size_t)p->plan->n_kernel + 1, sizeof *seconds), at = seconds_now();
     const bool ok = time_through(p, input, seconds, e);
     for (int k = 0; ok && k < p->plan->n_kernel; at += seconds[k++])
-        tell_span(t, -1, k, at, at + seconds[k]);
+        tracer_tell(t, -1, k, at, at + seconds[k]);
     free(seconds);
     return ok;
 }
 
+bool tracer_run(tracer *t, err *e)
+{
+    return has_times(t->p, e) && driver_run(t->p, trace_through, t, e);
+}
+
 bool ts_plan_run_traced(ts_plan *p, void (*seen)(void *user, const ts_span *s), void *user, ts_error *e)
 {
-    tracer t = {p, seen, user, 0};
-    return driver_stands(p, e) && err_given(seen ? p : NULL, "who is told of spans", e) && has_times(p, e) &&
-           driver_run(p, trace_through, &t, e);
+    return driver_stands(p, e) && err_given(seen ? p : NULL, "who is told of spans", e) &&
+           tracer_run(&(tracer){.p = p, .seen = seen, .user = user, .start = seconds_now()}, e);
 }
 
 /* ---- medians ---- */

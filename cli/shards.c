@@ -1,5 +1,8 @@
-/* shards.c - a batch in parts: one plan for each device at the extent of a shard, a thread for each. */
+/* shards.c - a batch in parts: one plan for each device at the extent of a shard, a thread for each; or one plan over
+ * all devices, through which shards go one behind the other. */
 #include "cli/shards.h"
+#include "cli/say.h"
+#include "cli/trace.h"
 #include "graph/base/base.h"
 
 #include <pthread.h>
@@ -96,31 +99,63 @@ static bool make_room(shard_run *r, const ts_port *whole, ts_error *e)
     return good;
 }
 
+static void free_plans(shard_run *r)
+{
+    for (int i = 0; r->plan && i < r->n_plan; i++)
+        ts_plan_free(r->plan[i]), r->plan[i] = NULL;
+}
+
+static ts_plan *plan_for(const shard_run *r, const char *target, size_t length, ts_error *e)
+{
+    ts_options own = r->session->options;
+    char *name = target ? strndup(target, length) : NULL;
+    own.target = name;
+    ts_plan *p = ts_plan_make(r->session->model, &own, e);
+    free(name);
+    return p;
+}
+
+static bool is_cut(ts_plan *p, bool *is, ts_error *e) /* it is over several devices, by rules */
+{
+    cJSON *root = reply_take(ts_plan_json(p, e), e);
+    *is = js_get(root, "places") != NULL;
+    cJSON_Delete(root);
+    return root != NULL;
+}
+
+/* Each device a plan of the whole model; or one of all devices together, where rules cut the model, or one of them
+ * cannot hold it. */
 static bool make_plans(shard_run *r, ts_error *e)
 {
-    const char *list = r->session->options.target;
-    bool good = true;
-    for (int i = 0; good && i < r->n_device; i++) {
-        ts_options own = r->session->options;
-        char *name = list ? strndup(list, strcspn(list, ",")) : NULL;
-        own.target = name;
-        good = (r->plan[i] = ts_plan_make(r->session->model, &own, e)) && ts_plan_build(r->plan[i], e);
-        list = list && strchr(list, ',') ? strchr(list, ',') + 1 : NULL;
-        free(name);
+    const char *all = r->session->options.target, *at = all;
+    bool good = true, cut = false;
+    for (int i = 0; good && !cut && i < r->n_plan; i++) {
+        const size_t length = at ? strcspn(at, ",") : 0;
+        good = (r->plan[i] = plan_for(r, at, length, e)) && is_cut(r->plan[i], &cut, e);
+        at = at && at[length] ? at + length + 1 : NULL;
     }
+    cut = r->n_plan > 1 && (cut || (!good && e->code == TS_MEMORY));
+    if (cut) {
+        *e = (ts_error){0};
+        free_plans(r);
+        r->n_plan = 1;
+        good = (r->plan[0] = plan_for(r, all, strlen(all), e)) != NULL;
+    }
+    for (int i = 0; good && i < r->n_plan; i++)
+        good = ts_plan_build(r->plan[i], e);
     return good;
 }
 
 bool shard_run_make(shard_run *r, session *s, int n, ts_error *e)
 {
-    *r = (shard_run){.session = s, .n = n, .n_device = 1, .n_output = ts_model_outputs(s->model)};
+    *r = (shard_run){.session = s, .n = n, .n_plan = 1, .n_output = ts_model_outputs(s->model)};
     for (const char *at = s->options.target; at && (at = strchr(at, ',')); at++)
-        r->n_device++;
-    if (r->n_device > n)
-        return err_set(e, TS_USAGE, "--target %s: %d devices cannot share --shards %d", s->options.target, r->n_device,
+        r->n_plan++;
+    if (r->n_plan > n)
+        return err_set(e, TS_USAGE, "--target %s: %d devices cannot share --shards %d", s->options.target, r->n_plan,
                        n);
     r->cut = heap_array((size_t)s->n_inputs + 1, sizeof *r->cut);
-    r->plan = heap_array((size_t)r->n_device, sizeof(ts_plan *));
+    r->plan = heap_array((size_t)r->n_plan, sizeof(ts_plan *));
     r->out = heap_array((size_t)r->n_output + 1, sizeof *r->out);
     const char *symbol = batch_of(s->model);
     if (!symbol)
@@ -136,8 +171,7 @@ bool shard_run_make(shard_run *r, session *s, int n, ts_error *e)
 
 void shard_run_free(shard_run *r)
 {
-    for (int i = 0; r->plan && i < r->n_device; i++)
-        ts_plan_free(r->plan[i]);
+    free_plans(r);
     for (int i = 0; r->out && i < r->n_output; i++)
         ts_array_free(&r->out[i]);
     free(r->cut), free(r->plan), free(r->out);
@@ -151,60 +185,67 @@ typedef struct worker {
     ts_error e;
 } worker;
 
-static bool run_one(shard_run *r, ts_plan *p, int k, ts_error *e)
+/* Shards first..end-1, one behind the other; traced: a file, or NULL. */
+static bool run_row(const worker *w, int first, int end, const char *traced, ts_error *e)
 {
+    const shard_run *r = w->run;
     const session *s = r->session;
-    bool good = true;
-    for (int i = 0; good && i < s->n_inputs; i++) {
-        const ts_array value = r->cut[i] ? part_of(&s->value[i], r->n, k) : s->value[i];
-        good = ts_plan_set(p, i, &value, e);
+    const int n = end - first;
+    ts_array *in = heap_array((size_t)n * (size_t)s->n_inputs + 1, sizeof *in),
+             *out = heap_array((size_t)n * (size_t)r->n_output + 1, sizeof *out);
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < s->n_inputs; i++)
+            in[k * s->n_inputs + i] = r->cut[i] ? part_of(&s->value[i], r->n, first + k) : s->value[i];
+        for (int i = 0; i < r->n_output; i++)
+            out[k * r->n_output + i] = part_of(&r->out[i], r->n, first + k);
     }
-    good = good && ts_plan_run(p, e);
-    for (int i = 0; good && i < r->n_output; i++) {
-        ts_array own = {0}, to = part_of(&r->out[i], r->n, k);
-        good = ts_plan_get(p, i, &own, e);
-        if (good)
-            memcpy(to.data, own.data, (size_t)ts_array_count(&to) * (size_t)ts_dtype_bytes(to.dtype));
-        ts_array_free(&own);
-    }
-    return good || err_in(e, "shard %d", k);
+    const ts_pipeline runs = {.n = n, .in = in, .out = out};
+    trace t = trace_make();
+    const bool good = traced ? trace_plan(&t, args_noun(s->args, 0), r->plan[w->device], &(trace_runs){&runs, 0}, e) &&
+                                   trace_write(&t, traced, e)
+                             : ts_plan_pipeline(r->plan[w->device], &runs, e);
+    trace_free(&t), free(in), free(out);
+    return good;
 }
 
 static void *work(void *of)
 {
     worker *w = of;
-    shard_run *r = w->run;
-    const int first = r->first + r->count * w->device / r->n_device,
-              end = r->first + r->count * (w->device + 1) / r->n_device;
-    w->good = true;
-    for (int k = first; w->good && k < end; k++)
-        w->good = run_one(r, r->plan[w->device], k, &w->e);
+    const shard_run *r = w->run;
+    const int first = r->first + r->count * w->device / r->n_plan,
+              end = r->first + r->count * (w->device + 1) / r->n_plan;
+    w->good = first == end || run_row(w, first, end, NULL, &w->e);
     return NULL;
-}
-
-bool shard_run_all(shard_run *r, ts_error *e)
-{
-    return shard_run_some(r, 0, r->n, e);
 }
 
 bool shard_run_some(shard_run *r, int from, int count, ts_error *e)
 {
     r->first = from, r->count = count;
-    worker *w = heap_array((size_t)r->n_device, sizeof *w);
-    pthread_t *thread = heap_array((size_t)r->n_device, sizeof *thread);
+    worker *w = heap_array((size_t)r->n_plan, sizeof *w);
+    pthread_t *thread = heap_array((size_t)r->n_plan, sizeof *thread);
     int n = 1;
     bool good = true;
-    for (int i = 0; i < r->n_device; i++)
+    for (int i = 0; i < r->n_plan; i++)
         w[i] = (worker){.run = r, .device = i};
-    while (n < r->n_device && pthread_create(&thread[n], NULL, work, &w[n]) == 0)
+    while (n < r->n_plan && pthread_create(&thread[n], NULL, work, &w[n]) == 0)
         n++;
     work(&w[0]);
     for (int i = 1; i < n; i++)
         pthread_join(thread[i], NULL);
-    for (int i = n; i < r->n_device; i++) /* where there are no more threads */
+    for (int i = n; i < r->n_plan; i++) /* where there are no more threads */
         work(&w[i]);
-    for (int i = 0; good && i < r->n_device; i++)
+    for (int i = 0; good && i < r->n_plan; i++)
         good = w[i].good || err_set(e, w[i].e.code, "%s", w[i].e.text);
     free(w), free(thread);
     return good;
+}
+
+bool shard_run_all(shard_run *r, const char *traced, ts_error *e)
+{
+    if (!traced)
+        return shard_run_some(r, 0, r->n, e);
+    if (r->n_plan == 1)
+        return run_row(&(worker){.run = r}, 0, r->n, traced, e);
+    err_set(e, TS_USAGE, "--trace: it is of one plan, and here each of %d devices has one", r->n_plan);
+    return err_hint(e, "name one of them in --target, or cut the model over them by rules with \"place\"");
 }

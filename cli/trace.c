@@ -79,7 +79,14 @@ static bool run_passes(process *p, ts_plan *plan, int passes, ts_error *e)
     return ok;
 }
 
-bool trace_plan(trace *t, const char *who, ts_plan *plan, int passes, ts_error *e)
+static bool run_pipeline(process *p, ts_plan *plan, const ts_pipeline *w, ts_error *e)
+{
+    ts_pipeline own = *w;
+    own.seen = put_span, own.user = p;
+    return ts_plan_pipeline(plan, &own, e);
+}
+
+bool trace_plan(trace *t, const char *who, ts_plan *plan, const trace_runs *runs, ts_error *e)
 {
     cJSON *root = reply_take(ts_plan_json(plan, e), e);
     if (!root)
@@ -97,7 +104,7 @@ bool trace_plan(trace *t, const char *who, ts_plan *plan, int passes, ts_error *
     }
     t->processes++;
     put_name(&p, "process_name", 0, who);
-    const bool ok = run_passes(&p, plan, passes, e);
+    const bool ok = runs->pipeline ? run_pipeline(&p, plan, runs->pipeline, e) : run_passes(&p, plan, runs->passes, e);
     free(p.op), free(p.label), free(p.loops), free(p.lane);
     cJSON_Delete(root);
     return ok;
@@ -121,7 +128,7 @@ static bool trace_schema(trace *t, session *s, const char *schema, ts_error *e)
         ok = ts_plan_set(p, i, &s->value[i], e);
     for (int i = 0; ok && i < WARM; i++)
         ok = ts_plan_run(p, e);
-    ok = ok && trace_plan(t, schema ? schema : "guess", p, PASSES, e);
+    ok = ok && trace_plan(t, schema ? schema : "guess", p, &(trace_runs){.passes = PASSES}, e);
     ts_plan_free(p);
     return ok;
 }

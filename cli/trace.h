@@ -12,8 +12,12 @@ typedef struct trace {
 
 trace trace_make(void);
 void trace_free(trace *t);
-/* Runs a plan that is built and has its inputs so often, as a process of that name. */
-bool trace_plan(trace *t, const char *who, ts_plan *p, int passes, ts_error *e);
+typedef struct trace_runs { /* a pipeline, or so many passes with the inputs that the plan has */
+    const ts_pipeline *pipeline;
+    int passes;
+} trace_runs;
+/* Runs a plan that is built, as a process of that name. */
+bool trace_plan(trace *t, const char *who, ts_plan *p, const trace_runs *runs, ts_error *e);
 bool trace_write(const trace *t, const char *path, ts_error *e);
 /* Some passes of each schema of the command line, in this process: bench --trace */
 bool trace_schemas(const args *a, const char *path, ts_error *e);

@@ -597,8 +597,19 @@ typedef struct ts_span {
     double begin, end;  /* seconds since the run began */
 } ts_span;
 /* ts_plan_run, telling behind it who worked on which kernel when. A team runs as ever; a device tells how long kernels
- * took by its own clock, one behind the other; of several devices, each waits for the others behind each kernel. */
+ * took by its own clock, one behind the other; of several devices, the host waits for each behind each kernel. */
 TS_API bool ts_plan_run_traced(ts_plan *p, void (*seen)(void *user, const ts_span *s), void *user, ts_error *e);
+/* n runs, as by ts_plan_set, ts_plan_run and ts_plan_get, with the same bits. Of a plan over several devices they are a
+ * pipeline: a device that is done with its part of one run goes on with the next, while others are at this one. Memory
+ * is that of one run, whatever n is. Arrays are the caller's; results are in `out` alone. */
+typedef struct ts_pipeline {
+    int n;
+    const ts_array *in; /* of run i: the value of input k is in[i * inputs + k] */
+    ts_array *out;      /* of run i: output k goes to out[i * outputs + k], which has its dtype and shape, and room */
+    void (*seen)(void *user, const ts_span *s); /* as of ts_plan_run_traced, since the first run began; or NULL */
+    void *user;
+} ts_pipeline;
+TS_API bool ts_plan_pipeline(ts_plan *p, const ts_pipeline *w, ts_error *e);
 typedef struct ts_stray {      /* a value that holds something else than numbers */
     int kernel;                /* that wrote it, as in "kernels" of ts_plan_json; -1: it was given, as an input */
     const char *op, *label;    /* of the kernel, or "input" and its name; they live as long as the plan */

@@ -166,7 +166,8 @@ static bool in_shards(job *j, const args *a, ts_error *e)
         return false;
     progress_close(&s->progress);
     session_tell(s, j->shards.plan[0], j->root);
-    return shard_run_all(&j->shards, e) && (!j->folder || outfile_folder(j->folder, e)) && collect(j, e);
+    return shard_run_all(&j->shards, args_text(a, "trace"), e) && (!j->folder || outfile_folder(j->folder, e)) &&
+           collect(j, e);
 }
 
 /* --trace: when each thread or device worked on which kernel */
@@ -176,7 +177,7 @@ static bool compute(job *j, const args *a, ts_error *e)
     if (!path)
         return ts_plan_run(j->plan, e);
     trace t = trace_make();
-    const bool ok = trace_plan(&t, args_noun(a, 0), j->plan, 1, e) && trace_write(&t, path, e);
+    const bool ok = trace_plan(&t, args_noun(a, 0), j->plan, &(trace_runs){.passes = 1}, e) && trace_write(&t, path, e);
     trace_free(&t);
     return ok;
 }
@@ -252,7 +253,9 @@ static const option options[] = {
     {"all", 0, FLAG, NULL, "all values inside the model too", ONCE},
     {"against", 0, A_FOLDER, "FOLDER", "values that run -o wrote, to compare with: exit 1 where some differ", ONCE},
     {"tolerance", 0, NUMBER, "X", "of --against: largest |x - y| / max(1, |x| + |y|)", "1e-4", false, 0, 1},
-    {"shards", 0, INTEGER, "N", "parts of the batch, each on one of the devices of --target", NULL, false, 1, 4096},
+    {"shards", 0, INTEGER, "N",
+     "parts of the batch, each on a device of --target, or through all where these share the model", NULL, false, 1,
+     4096},
     {"schema", 's', A_SCHEMA, "FILE|NAME", "tiling schema (default: the built-in guess)", ONCE},
     {"trace", 0, A_FILE, "FILE", "write when each thread or device worked on which kernel, for Perfetto", ONCE},
     {"trace-values", 0, A_FILE, "FILE", "write what every value inside is, in few numbers, for trace-diff", ONCE},
@@ -271,6 +274,7 @@ const verb verb_run = {
                 "tessera run model.onnx --in ids=ids.npy --out out # one file per output\n"
                 "tessera run bert-base --dim seq=64 --seed 1 --json\n"
                 "tessera run m.onnx --in x=x.npy --shards 8 --target c:numa0,c:numa1\n"
+                "tessera run m.onnx --seed 1 --shards 8 -s cut.json --trace t.json # a pipeline\n"
                 "tessera run m.onnx --seed 1 --trace-values c.json # then trace-diff\n"
                 "tessera run m.onnx --seed 1 --all --against out # what differs first",
     .details = "MODEL is a built-in name, an .onnx or .json file, a folder, or one operation with its operands, as "

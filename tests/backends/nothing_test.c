@@ -195,6 +195,7 @@ static void test_plans(void)
     says("ts_plan_profile", ts_plan_profile(NULL, 1, seconds, 1, &e));
     says("ts_plan_run_timed", ts_plan_run_timed(NULL, seconds, 1, &e));
     says("ts_plan_run_traced", ts_plan_run_traced(NULL, NULL, NULL, &e));
+    says("ts_plan_pipeline", ts_plan_pipeline(NULL, &(ts_pipeline){.n = 1, .in = &a, .out = &a}, &e));
     says("ts_plan_strays", ts_plan_strays(NULL, &(ts_stray){0}, &(ts_stray){0}, &e));
     says("ts_plan_json", ts_plan_json(NULL, &e));
     says("ts_plan_kernel", ts_plan_kernel(NULL, 0, "text", &e));

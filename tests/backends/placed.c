@@ -95,6 +95,35 @@ static bool give_all(const trial *t, ts_plan *p, err *e)
     return ok;
 }
 
+/* Runs in a row, the second of other values: whoever takes what the run before left, or the next one brings, is found. */
+static void check_pipeline(const trial *t, ts_plan *p, const ts_array *want)
+{
+    enum { RUNS = 3 };
+    const int n_in = p->n_port;
+    ts_array *in = calloc((size_t)(RUNS * n_in) + 1, sizeof *in), out[RUNS * MOST_ROOTS];
+    err e = {0};
+    bool ok = true;
+    for (int i = 0; i < RUNS * n_in && ok; i++) {
+        const node *n = p->plan->input[i % n_in];
+        ok = ts_array_make(&in[i], n->type.dtype, n->type.rank, n->type.dim, &e);
+        for (int k = 0; k < t->in.n && ok && i / n_in != 1; k++)
+            if (!strcmp(t->in.given[k].name, n->label))
+                memcpy(in[i].data, t->in.given[k].value.data, (size_t)type_bytes(&n->type));
+    }
+    for (int i = 0; i < RUNS * t->n_root && ok; i++)
+        ok = ts_array_make(&out[i], want[i % t->n_root].dtype, want[i % t->n_root].rank, want[i % t->n_root].dim, &e);
+    if (!CHECK(ok && ts_plan_pipeline(p, &(ts_pipeline){.n = RUNS, .in = in, .out = out}, &e)))
+        printf("  %s\n", e.text), show(t);
+    for (int i = 0; i < RUNS * t->n_root && ok; i++) {
+        if (i / t->n_root != 1 && !CHECK(row_differs(&want[i % t->n_root], &out[i], 0) < 0) && !total.wrong++)
+            printf("  result %d of run %d of a pipeline\n", i % t->n_root, i / t->n_root), show(t);
+        ts_array_free(&out[i]);
+    }
+    for (int i = 0; i < RUNS * n_in; i++)
+        ts_array_free(&in[i]);
+    free(in);
+}
+
 static void compare(const trial *t, const ts_options *o, const ts_array *want)
 {
     err e = {0};
@@ -115,6 +144,8 @@ static void compare(const trial *t, const ts_options *o, const ts_array *want)
         }
         ts_array_free(&got);
     }
+    if (ok)
+        check_pipeline(t, p, want);
     ts_plan_free(p);
 }
 

@@ -1,6 +1,7 @@
 /* ctest: fast
  * Parts of a plan over several devices run at once: two operations that end only when both are under way; what fails in
- * one of them, or in both, ends the run with the sentence of the first in order; the next run is as good as any. */
+ * one of them, or in both, ends the run with the sentence of the first in order; the next run is as good as any. Of a
+ * pipeline each run but the last ends only when the next one is under way, and none is begun before there is room. */
 #include "backends/driver.h"
 #include "graph/base/clock.h"
 #include "tests/check.h"
@@ -16,6 +17,8 @@ enum { PATIENCE = 60 }; /* seconds that nobody waits who is not alone */
 typedef struct side {
     const char *fails;      /* with these words; NULL: it does not */
     struct side *waits_for; /* to be under way; NULL: for nobody */
+    int runs;               /* then, of a pipeline: to be at the run behind this one; 0: at any */
+    int fails_at;           /* in that run of those */
     atomic_int begun;
 } side;
 
@@ -23,15 +26,15 @@ static bool kernel_of(const ts_use *u, ts_error *e) /* y = x + 1 */
 {
     side *own = u->user;
     const double until = seconds_now() + PATIENCE;
-    atomic_fetch_add(&own->begun, 1);
-    while (own->waits_for && !atomic_load(&own->waits_for->begun)) {
+    const int turn = atomic_fetch_add(&own->begun, 1), want = turn + 2 < own->runs ? turn + 2 : own->runs;
+    while (own->waits_for && atomic_load(&own->waits_for->begun) < (want ? want : 1)) {
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         if (seconds_now() > until)
             return snprintf(e->text, sizeof e->text, "it is alone"), false;
     }
     for (int64_t i = 0; i < ts_array_count(&u->in[0]); i++)
         ((float *)u->out[0].data)[i] = ((const float *)u->in[0].data)[i] + 1;
-    return !own->fails || (snprintf(e->text, sizeof e->text, "%s", own->fails), false);
+    return !own->fails || turn < own->fails_at || (snprintf(e->text, sizeof e->text, "%s", own->fails), false);
 }
 
 typedef struct subject {
@@ -137,8 +140,45 @@ static void test_chain(void) /* whoever waits for what failed is told */
     drop(&s);
 }
 
+enum { RUNS = 9, MANY = 12 }; /* elements */
+static bool pipe_runs(subject *s, float (*x)[MANY + 1], float (*y)[MANY], err *e)
+{
+    ts_array in[RUNS], out[RUNS];
+    for (int i = 0; i < RUNS; i++) { /* values lie as a batch has them, not as kernels want them */
+        in[i] = (ts_array){.dtype = TS_F32, .rank = 2, .dim = {3, 4}, .data = x[i]};
+        out[i] = (ts_array){.dtype = TS_F32, .rank = 2, .dim = {3, 4}, .data = y[i]};
+        for (int k = 0; k < MANY; k++)
+            x[i][k] = (float)(100 * i + k);
+    }
+    s->left.begun = s->right.begun = 0;
+    return ts_plan_pipeline(s->p, &(ts_pipeline){.n = RUNS, .in = in, .out = out}, e);
+}
+
+static void test_pipeline(void)
+{
+    subject s;
+    float x[RUNS][MANY + 1], y[RUNS][MANY];
+    err e = {0};
+    make(&s, true);
+    s.right.waits_for = &s.left, s.right.runs = RUNS;
+    if (!CHECK(pipe_runs(&s, x, y, &e)))
+        printf("  %s\n", e.text);
+    for (int i = 0; i < RUNS; i++)
+        for (int k = 0; k < MANY; k++)
+            CHECK(y[i][k] == (float)(100 * i + k + 3));
+    s.right.waits_for = NULL, s.right.fails = "second", s.right.fails_at = 3;
+    CHECK(!pipe_runs(&s, x, y, &e) && s.right.begun == 4 && s.left.begun <= 6);
+    CHECK_TEXT(e.text, "run 3: right: second");
+    s.right.fails = NULL, e = (err){0};
+    CHECK(pipe_runs(&s, x, y, &e) && y[RUNS - 1][0] == 100 * (RUNS - 1) + 3);
+    CHECK(!ts_plan_pipeline(s.p, &(ts_pipeline){.n = 1, .in = &(ts_array){0}, .out = &(ts_array){0}}, &e));
+    CHECK_TEXT(e.text, "run 0: the array for output 0 has another dtype or shape than f32[3,4]");
+    drop(&s);
+}
+
 int main(void)
 {
+    test_pipeline();
     test_meeting();
     test_failures();
     test_chain();

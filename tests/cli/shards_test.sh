@@ -29,6 +29,23 @@ import numpy as np
 a, b = np.load("whole/y.npy"), np.load("one/y.npy")
 assert a.shape == b.shape == (24, 5) and np.abs(a - b).max() < 1e-6 and len(np.unique(a[:, 0])) == 24
 PY
+# A model that rules cut over devices: shards go through them one behind the other.
+cat >cut.json <<'JSON'
+{ "format": "tiling/1", "name": "cut", "rules": [ { "match": { "op": "softmax" }, "place": "cpu:cores0" } ] }
+JSON
+for target in c:numa0 c:numa0,c:cores0; do
+    rm -rf parts
+    "$TESSERA" run rows.json $small --dim batch=24 --dim width=40 --shards 8 --target $target -s cut.json --trace trace.json -o parts -q >said 2>&1 ||
+        wrong "a pipeline on $target fails" "$(cat said)"
+    cmp -s one/y.npy parts/y.npy || wrong "a pipeline on $target: other bits than one device"
+done
+python3 - <<'PY' || wrong "the trace of a pipeline has not 8 runs on each of two devices"
+import json
+spans = [e for e in json.load(open("trace.json"))["traceEvents"] if e["ph"] == "X"]
+kernels = {(e["tid"], e["args"]["kernel"]) for e in spans}
+assert len({lane for lane, kernel in kernels}) == 2 and len(spans) == 8 * len(kernels), kernels
+PY
+expect 2 'trace: it is of one plan, and here each of 2 devices has one' run rows.json $small --dim batch=24 --dim width=4 --shards 8 --target c:numa0,c:cores0 --trace t.json
 expect 0 'last_hidden_state  f32    [4, 8, 128]' run bert-tiny $small --dim batch=4 --dim seq=8 --shards 2
 expect 2 'the batch, dimension "batch", is of 6, no multiple of it' run rows.json $small --dim batch=6 --dim width=4 --shards 4
 expect 2 'the first axis of input "x" is of a fixed extent' run fixed.json $small --dim width=4 --shards 2
