@@ -44,8 +44,9 @@ typedef struct subject {
     ts_plan *p;
 } subject;
 
-/* (left(x) + 1) * right(x), or right(left(x)) + 1; `right` is done elsewhere. */
-static void make(subject *s, bool chained)
+/* (left(x) + 1) * right(x), right(left(x)) + 1, or right(left(x)); `right` is done elsewhere. */
+enum { SIDE_BY_SIDE, CHAINED, HANDED_ON };
+static void make(subject *s, int shape)
 {
     static const char rules[] =
         "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":\"right\"},\"place\":\"cpu:cores0\"}]}";
@@ -58,9 +59,10 @@ static void make(subject *s, bool chained)
     CHECK(ts_define(
         s->g, &(ts_operation){.name = "right", .n_in = 1, .kernel = kernel_of, .serial = true, .user = &s->right}));
     ts_tensor x = ts_input(s->g, "x", TS_F32, 2, dim), one = ts_scalar(s->g, TS_F32, 1),
-              left = ts_call1(s->g, "left", x), right = ts_call1(s->g, "right", chained ? left : x),
-              y = chained ? ts_call2(s->g, "add", right, one)
-                          : ts_call2(s->g, "multiply", ts_call2(s->g, "add", left, one), right);
+              left = ts_call1(s->g, "left", x), right = ts_call1(s->g, "right", shape != SIDE_BY_SIDE ? left : x),
+              y = shape == HANDED_ON ? right
+                  : shape == CHAINED ? ts_call2(s->g, "add", right, one)
+                                     : ts_call2(s->g, "multiply", ts_call2(s->g, "add", left, one), right);
     snprintf(path, sizeof path, "%s/s.json", s->folder.path);
     CHECK(file_save(path, rules, strlen(rules), &e));
     s->p = ts_plan_of(s->g, 1, &y, 0, NULL, &(ts_options){.target = "c:numa0", .schema = path, .threads = 1}, &e);
@@ -101,7 +103,7 @@ static void check_fails(subject *s, const char *want)
 static void test_meeting(void)
 {
     subject s;
-    make(&s, false);
+    make(&s, SIDE_BY_SIDE);
     s.left.waits_for = &s.right, s.right.waits_for = &s.left;
     for (int i = 0; i < 20; i++)
         check_good(&s, false);
@@ -111,7 +113,7 @@ static void test_meeting(void)
 static void test_failures(void)
 {
     subject s;
-    make(&s, false);
+    make(&s, SIDE_BY_SIDE);
     for (int i = 0; i < 20; i++) {
         s.left.fails = "first";
         check_fails(&s, "left: first");
@@ -128,7 +130,7 @@ static void test_failures(void)
 static void test_chain(void) /* whoever waits for what failed is told */
 {
     subject s;
-    make(&s, true);
+    make(&s, CHAINED);
     for (int i = 0; i < 20; i++) {
         s.left.fails = "first";
         check_fails(&s, "left: first");
@@ -159,18 +161,18 @@ static void test_pipeline(void)
     subject s;
     float x[RUNS][MANY + 1], y[RUNS][MANY];
     err e = {0};
-    make(&s, true);
+    make(&s, HANDED_ON);
     s.right.waits_for = &s.left, s.right.runs = RUNS;
     if (!CHECK(pipe_runs(&s, x, y, &e)))
         printf("  %s\n", e.text);
     for (int i = 0; i < RUNS; i++)
         for (int k = 0; k < MANY; k++)
-            CHECK(y[i][k] == (float)(100 * i + k + 3));
+            CHECK(y[i][k] == (float)(100 * i + k + 2));
     s.right.waits_for = NULL, s.right.fails = "second", s.right.fails_at = 3;
     CHECK(!pipe_runs(&s, x, y, &e) && s.right.begun == 4 && s.left.begun <= 6);
     CHECK_TEXT(e.text, "run 3: right: second");
     s.right.fails = NULL, e = (err){0};
-    CHECK(pipe_runs(&s, x, y, &e) && y[RUNS - 1][0] == 100 * (RUNS - 1) + 3);
+    CHECK(pipe_runs(&s, x, y, &e) && y[RUNS - 1][0] == 100 * (RUNS - 1) + 2);
     CHECK(!ts_plan_pipeline(s.p, &(ts_pipeline){.n = 1, .in = &(ts_array){0}, .out = &(ts_array){0}}, &e));
     CHECK_TEXT(e.text, "run 0: the array for output 0 has another dtype or shape than f32[3,4]");
     drop(&s);
