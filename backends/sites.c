@@ -4,7 +4,7 @@
  * A run has a thread for each device, which goes through its kernels, and transfers to it, in the plan's order. Before
  * each it waits for what others have to do first: the hazards of the plan. All are of earlier kernels, so that the
  * first one of those that are left can always go on. Several runs are a pipeline: a device that is done with one goes
- * on with the next, and what waits for what is the same of two runs in order. Every device has the values of one run. */
+ * on with the next, and what waits for what is the same of two runs in order. Each device has the values of one. */
 #include "backends/sites.h"
 #include "graph/base/clock.h"
 #include "schedule/plan/hazard.h"

@@ -95,7 +95,7 @@ static bool give_all(const trial *t, ts_plan *p, err *e)
     return ok;
 }
 
-/* Runs in a row, the second of other values: whoever takes what the run before left, or the next one brings, is found. */
+/* Runs in a row, the second of other values: who takes what the run before left, or the next one brings, is found. */
 static void check_pipeline(const trial *t, ts_plan *p, const ts_array *want)
 {
     enum { RUNS = 3 };
