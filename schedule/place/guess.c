@@ -1,4 +1,5 @@
-/* guess.c - where kernels go that nobody placed, in a plan over several devices: by the time that the whole takes
+/* guess.c - where kernels go that nobody placed, in a plan over several devices: what none of them can hold is cut into
+ * spans of the order, for batches that go through them as a pipeline; else by the time that the whole takes
  * if each kernel and each transfer takes what the targets' costs say. A device apart from others works while these do;
  * those that share the processor take turns. Searched from each device alone, by cuts of the order in two, then kernel
  * by kernel. */
@@ -120,6 +121,95 @@ static double search(guess *g)
     return best;
 }
 
+/* ---- what no device can hold alone ---- */
+static double *values_alive(const guess *g) /* by kernel: bytes of those that are made by then and still read */
+{
+    double *alive = arena_array(&g->p->mem, (size_t)g->n + 1, sizeof *alive);
+    for (int k = 0; k < g->n; k++) {
+        for (int i = 0; i < g->p->kernel[k].n_stage; i++)
+            alive[k] += g->p->kernel[k].stage[i].scratch ? 0 : (double)type_bytes(&g->p->kernel[k].stage[i].node->type);
+        for (int r = g->first[k]; r < g->first[k + 1]; r++)
+            for (int i = g->reading[r].from + 1; i <= k; i++)
+                alive[i] += g->reading[r].bytes; /* of several readers several times: no less than there is */
+    }
+    return alive;
+}
+
+typedef struct ladder { /* by how many devices and kernels: the slowest device's time; where its last span begins */
+    double *slowest;
+    int *begin;
+} ladder;
+
+/* Spans of the s-th device that end before kernel `end`, from the shortest on, as long as it holds them. */
+static void put_last(const guess *g, const ladder *l, const double *alive, int s, int end)
+{
+    const target *t = g->p->site[s].on;
+    const double most = (double)t->level[t->n_level - 1].bytes;
+    double seconds = 0, weights = 0, values = 0;
+    const int row = (s + 1) * (g->n + 1), before = s * (g->n + 1);
+    for (int k = end; k >= 0; k--) {
+        const double all = fmax(l->slowest[before + k], seconds);
+        if (all < l->slowest[row + end])
+            l->slowest[row + end] = all, l->begin[row + end] = k;
+        if (!k || (g->fixed[k - 1] && g->at[k - 1] != s))
+            return;
+        seconds += g->seconds[(k - 1) * MAX_SITE + s], weights += g->weights[k - 1];
+        values = fmax(values, alive[k - 1]);
+        if (isinf(seconds) || (most > 0 && weights + values > 0.9 * most))
+            return;
+    }
+}
+
+/* The slowest device's time: who goes through them as a pipeline waits for that one. Infinite where it cannot be. */
+static double cut_spans(guess *g)
+{
+    const int n_site = g->p->n_site, wide = g->n + 1;
+    const double *alive = values_alive(g);
+    const size_t cells = (size_t)(n_site + 1) * (size_t)wide;
+    ladder l = {arena_array(&g->p->mem, cells, sizeof *l.slowest), arena_array(&g->p->mem, cells, sizeof *l.begin)};
+    for (size_t i = 1; i < cells; i++)
+        l.slowest[i] = INFINITY;
+    for (int s = 0; s < n_site; s++)
+        for (int end = 0; end <= g->n; end++)
+            put_last(g, &l, alive, s, end);
+    const double slowest = l.slowest[n_site * wide + g->n];
+    for (int s = n_site, end = g->n; s-- > 0 && isfinite(slowest);)
+        for (const int begin = l.begin[(s + 1) * wide + end]; end > begin;)
+            g->at[--end] = s;
+    return slowest;
+}
+
+static bool one_holds_all(guess *g)
+{
+    bool one = false;
+    memcpy(g->was, g->at, (size_t)g->n * sizeof *g->was);
+    for (int s = 0; s < g->p->n_site && !one; s++) {
+        for (int k = 0; k < g->n; k++)
+            g->at[k] = s;
+        one = fits(g);
+    }
+    memcpy(g->at, g->was, (size_t)g->n * sizeof *g->was);
+    return one;
+}
+
+static void tell_spans(const guess *g, double slowest)
+{
+    plan *p = g->p;
+    text t = {0};
+    text_add(&t,
+             "no device holds it all: the guess cuts it into spans by time, the slowest of %.3g ms:", 1e3 * slowest);
+    for (int s = 0, k = 0; s < p->n_site; s++) {
+        double weights = 0;
+        const int begin = k;
+        for (; k < g->n && g->at[k] == s; k++)
+            weights += g->weights[k];
+        text_add(&t, "%s %s %d of %d kernels, weights ", s ? "," : "", p->site[s].name, k - begin, g->n);
+        text_size(&t, weights);
+    }
+    p->spread = arena_string(&p->mem, text_str(&t));
+    text_free(&t);
+}
+
 /* ---- the problem ---- */
 static void read_kernel(guess *g, int k, const int *made)
 {
@@ -199,13 +289,16 @@ bool place_guess(plan *p)
     g.weights = arena_array(&p->mem, n, sizeof *g.weights), g.end = arena_array(&p->mem, n, sizeof *g.end);
     g.first = arena_array(&p->mem, n + 1, sizeof *g.first);
     describe(&g);
-    const double best = search(&g);
+    const double slowest = one_holds_all(&g) ? INFINITY : cut_spans(&g), best = isfinite(slowest) ? 0 : search(&g);
     for (int k = 0; k < g.n; k++)
         for (int i = 0; i < p->kernel[k].n_stage; i++)
             kept[p->kernel[k].stage[i].node->id] = true;
     for (int k = 0; k < g.n; k++)
         for (int i = 0; i < p->kernel[k].n_stage; i++)
             mark(p, p->kernel[k].stage[i].node, kept, g.at[k]);
-    tell(&g, best);
+    if (isfinite(slowest))
+        tell_spans(&g, slowest);
+    else
+        tell(&g, best);
     return true;
 }

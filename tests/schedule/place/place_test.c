@@ -374,6 +374,25 @@ static void test_guess(void)
                 "little cannot hold it all");
 }
 
+/* Eight weights of 16 MiB, and values: room for four and four, or for four and five, which the quicker one takes. */
+static void test_spans(void)
+{
+    memory_level *near = &target_of[0].level[target_of[0].n_level - 1],
+                 *far = &target_of[1].level[target_of[1].n_level - 1];
+    const int64_t had[] = {near->bytes, far->bytes};
+    near->bytes = far->bytes = 80 << 20;
+    check_guess(triples, "near", "far",
+                "near: matmul; near: matmul; near: matmul; near: matmul; near to far:0; far:0: matmul; far:0: matmul; "
+                "far:0: matmul; far:0: matmul",
+                "near 4 of 8 kernels, weights 64.0 MiB, far:0 4 of 8 kernels, weights 64.0 MiB");
+    far->bytes = 100 << 20;
+    check_guess(triples, "near", "far",
+                "near: matmul; near: matmul; near: matmul; near to far:0; far:0: matmul; far:0: matmul; "
+                "far:0: matmul; far:0: matmul; far:0: matmul",
+                "no device holds it all: the guess cuts it into spans by time, the slowest of ");
+    near->bytes = had[0], far->bytes = had[1];
+}
+
 int main(void)
 {
     make_devices();
@@ -384,5 +403,6 @@ int main(void)
     test_refusals();
     test_unfit();
     test_guess();
+    test_spans();
     return check_done();
 }
