@@ -254,6 +254,32 @@ static bool memory(rig *r)
     ts_plan_mark(r->p);
     return ts_plan_memory(r->p, m, &r->e);
 }
+static bool pipeline(rig *r)
+{
+    ts_array in[2], out[2];
+    float y[6] = {0}, after[6] = {0};
+    in[r->input[IDS]] = over(TS_I64, 1, two, good_ids), in[r->input[S]] = over(TS_F32, 2, pair, start);
+    out[0] = over(TS_F32, 2, pair, y), out[1] = over(TS_F32, 2, pair, after);
+    return ts_plan_pipeline(r->p, &(ts_pipeline){.n = 1, .in = in, .out = out}, &r->e);
+}
+static bool pipeline_nothing(rig *r)
+{
+    return ts_plan_pipeline(r->p, NULL, &r->e);
+}
+static bool shares(rig *r)
+{
+    return ts_plan_shares(r->p, 1, &r->e);
+}
+static bool shared_made(rig *r)
+{
+    ts_shared *s = ts_shared_make(r->p, 64, &r->e);
+    ts_shared_free(s);
+    return s != NULL;
+}
+static bool share_nothing(rig *r)
+{
+    return ts_plan_share(r->p, r->input[S], NULL, 0, &r->e);
+}
 static bool touched(rig *r)
 {
     int first, written;
@@ -344,6 +370,11 @@ static const struct call {
     {"run with stops nowhere", stops_nothing, "--------"},
     {"run traced", traced, "--~~-~~-"},
     {"memory", memory, "=======-"},
+    {"pipeline", pipeline, "+++++++-"},
+    {"pipeline: nowhere from", pipeline_nothing, "--------"},
+    {"shares", shares, "~~~~~~~-"},
+    {"shared memory", shared_made, "~~~~~~~-"},
+    {"share: nowhere", share_nothing, "--------"},
     {"touched", touched, "=======-"},
     {"touched: input 2 of 2", touched_behind, "--------"},
     {"ledger", ledger, "=======-"},
