@@ -244,8 +244,8 @@ static const node *row_products(graph *g)
 
 static void test_row_products(void)
 {
-    guessed(row_products, 1, "r c/64 c@vector");
-    guessed(row_products, 2, "r@core c/64 c@vector");
+    guessed(row_products, 1, "r c/32 c@vector");
+    guessed(row_products, 2, "r@core c/32 c@vector");
 }
 
 /* A convolution whose weights change, [8, 64, 28, 28] with 96 filters, and its gradients. */

@@ -110,7 +110,7 @@ static void test_guess(void)
         planned b;
         const bool made = make_plan(&b, &(setting){longest_row, two_cores, "avx512", NULL, threads});
         if (CHECK(made) && CHECK(b.p->n_kernel == 2))
-            check_loops(b.p->kernel, "c/32768@core c/64 c@vector");
+            check_loops(b.p->kernel, "c/32768@core c/32 c@vector");
         free_plan(&b);
     }
 }
