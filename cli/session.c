@@ -41,9 +41,8 @@ static const option plan_options[] = {
     {"isa", 0, AN_ISA, "NAME", "instruction set (default: the best one here)", ONCE},
     {"machine", 0, WORD, "TEXT", "plan for this machine, \"core:8 l3:1(32MB)\", or gpu:h100 (default: this one)", ONCE},
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
-    {"as-written", 0, FLAG, NULL, "no algebraic alternatives: neither Strassen nor Winograd", ONCE},
-    {"bits", 0, CHOICE, "fast|reproducible",
-     "the same bits by every instruction set, or the order of sums that is fastest", ONCE},
+    {"as-written", 0, FLAG, NULL, "no alternatives: neither Strassen nor Winograd", ONCE},
+    {"bits", 0, CHOICE, "fast|reproducible", "same bits by every --isa, or the fastest ones", ONCE},
     {"mem-limit", 0, BYTES, "SIZE", "need no more, as 4G: a step computes values again", ONCE},
     {0},
 };

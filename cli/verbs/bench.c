@@ -339,7 +339,7 @@ const verb verb_bench = {
                 "tessera bench model.onnx --trace trace.json # thread by thread\n"
                 "tessera bench minilm --sweep seq=32,64 --sweep threads=1,2 --report map.html\n"
                 "tessera bench minilm.onnx --train --batch 32 --length 64 --peer pytorch\n"
-                "mpirun -n 4 tessera bench minilm --train --batch 32 --length 64 --ranks\n"
+                "tessera bench minilm --train --ranks # behind mpirun -n 4\n"
                 "tessera bench minilm --dim seq=1..512 --at seq=77,128 # one program for all\n"
                 "tessera bench minilm --concurrent 4 # requests in parallel, in place of a race\n"
                 "tessera bench decoder.onnx --decode 64 --batch 4 # tokens a second\n"

@@ -26,7 +26,7 @@ def commands(text):
     blocks = "\n".join(re.findall(r"^```sh\n((?:.*\n)*?)```", text, re.M))
     rest = re.sub(r"^```.*\n(?:.*\n)*?```", "", text, flags=re.M)
     found = [(m, True) for m in re.findall(r"^(?:! )?(?:build/)?tessera (.*)$", blocks, re.M)]
-    found += [(m, True) for m in re.findall(r"^    (?:mpirun [^/]*)?(?:build/)?tessera (.*)$", rest, re.M)]
+    found += [(m, True) for m in re.findall(r"^    (?:mpirun [^/\n]*)?(?:build/)?tessera (.*)$", rest, re.M)]
     found += [(m.replace("\n", " "), False) for m in re.findall(r"`(?:build/)?tessera ([a-z][^`]*)`", rest)]
     for line, whole in found:
         line = re.split(r"\s(?:#\s.*$|\||>|2>|<|&&|;)|\s#.*$|;$", line)[0]
