@@ -126,8 +126,7 @@ TS_API void ts_graph_free(ts_graph *g);
 /* Builders return NULL on a mistake and when given NULL, and the graph keeps the first reason: ask once at the end.
  * While it keeps one, every builder returns NULL. A tensor of another graph is such a mistake. */
 TS_API bool ts_graph_ok(const ts_graph *g, ts_error *e);
-/* The same, and the reason is taken from the graph: what was made before stands, and building goes on. For who tries
- * what may fail, as at a prompt. */
+/* The same, and the reason is taken from the graph: what was made before stands, and building goes on. */
 TS_API bool ts_graph_recover(ts_graph *g, ts_error *e);
 
 /* A name is of one dtype and shape: called again with the same, it is the same tensor. An extent of -1 is left open, of
@@ -137,8 +136,7 @@ TS_API bool ts_graph_recover(ts_graph *g, ts_error *e);
  * columns as w2 has rows in tanh(x w1) w2. Other calls refuse what is still open; those that do not fit what an earlier
  * one said name it. */
 TS_API ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype dtype, int rank, const int64_t *dim);
-/* A weight whose element i is (float)(mean + scale * u_i), u_i in [-1, 1) from seed and i; filled when a plan
- * is built. */
+/* A weight whose element i is (float)(mean + scale * u_i), u_i in [-1, 1) from seed and i; filled by a build. */
 TS_API ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype dtype, int rank, const int64_t *dim, double mean,
                            double scale, uint64_t seed);
 TS_API ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value); /* copies; name may be NULL */
@@ -206,8 +204,7 @@ typedef struct ts_dropout_options {
 } ts_dropout_options;
 TS_API int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options *asked, ts_tensor *out);
 TS_API char *ts_print(int n, const ts_tensor *t); /* the text form; ts_parse reads it back */
-/* Appends the text form's nodes to g and gives its results; weights come back as named inputs unless they
- * were seeded. */
+/* Appends the text form's nodes to g and gives its results; weights that were not seeded come back as inputs. */
 TS_API bool ts_parse(ts_graph *g, const char *text, int max, ts_tensor *out, int *n, ts_error *e);
 /* Structure, names, dtypes, shapes, attributes; not weight data */
 TS_API void ts_hash(int n, const ts_tensor *t, char hex[65]);
@@ -411,9 +408,8 @@ typedef struct ts_port {
     int whole; /* after ts_model_bind: the input or output as the file declares it that this is, or is an entry of */
 } ts_port;
 
-/* what: a built-in name, an .onnx or .json file, a folder with model.onnx or graph.json, or a text of ts_print. Nothing
- * is bound yet. */
-TS_API ts_model *ts_model_open(const char *what, ts_error *e);
+/* what: a built-in name, an .onnx or .json file, a folder with model.onnx or graph.json, or a text of ts_print. */
+TS_API ts_model *ts_model_open(const char *what, ts_error *e); /* nothing is bound yet */
 /* The same under other limits on what the file may cost before it runs, "steps=1000000", "folded=1G": steps (262144, of
  * unrolled loops and inlined functions; four nodes that they become count as one more), folded (256M bytes of constants
  * made of constants), known (16M elements gone through for values that decide shapes; beyond: TS_UNSUPPORTED), elements
@@ -430,8 +426,7 @@ TS_API bool ts_model_output(const ts_model *m, int i, ts_port *out); /* shape kn
  * shapes[i] belongs to input i; NULL, or dtype TS_N_DTYPE, where not given. Where its data is given too, and a
  * shape or the flow of the model depends on it, that value is the only one that plans of this binding take. */
 TS_API bool ts_model_bind(ts_model *m, int n, const char *const *dims, const ts_array *shapes, ts_error *e);
-/* The same with all that a binding can say. Inputs that are sequences or optionals come apart into the tensors in them,
- * "x[0]" and so on; so do outputs. */
+/* The same with all that a binding can say. Sequences and optionals come apart into their tensors, "x[0]" and so on. */
 typedef struct ts_binding {
     int n_dim;
     const char *const *dim; /* "seq=128" */
@@ -478,8 +473,7 @@ TS_API bool ts_model_separate(ts_model *m, ts_error *e);
 TS_API bool ts_model_mixed(ts_model *m, ts_dtype to, ts_error *e);
 /* Operators of the file that are in training mode (batch norm, dropout) as they are after training. */
 TS_API bool ts_model_trained(ts_model *m, ts_error *e);
-/* SHA-256 of the bytes it was read from: of its file, and of those beside it whose numbers a bound model takes. "" for
- * a built-in one. */
+/* SHA-256 of the bytes it was read from: of its file, and of those beside it that a bound model takes; "": built in */
 TS_API bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e);
 /* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
  * NULL: as the suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced when
@@ -618,8 +612,7 @@ typedef struct ts_stray {      /* a value that holds something else than numbers
 /* ts_plan_run, kernel by kernel, with a look at all reals that are given and written: the first value with NaN and the
  * first one with an infinity. Sums, masks and steps kept inside a kernel are not seen, only what it leaves. */
 TS_API bool ts_plan_strays(ts_plan *p, ts_stray *nan, ts_stray *infinite, ts_error *e);
-/* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts.
- * See docs/plan.md. */
+/* plan/1: target, isa, threads, kernels with nests, levels, notes and refusals; memory; build facts: docs/plan.md. */
 TS_API char *ts_plan_json(ts_plan *p, ts_error *e);
 /* ledger/1: of every value in memory who wrote it last and who reads it next, on which device and stream; of every
  * kernel what it waits for, and how; of inputs whether the newest value is the host's, a device's, or missing. */
@@ -627,8 +620,7 @@ TS_API char *ts_plan_ledger(ts_plan *p, ts_error *e);
 /* At most `most` loops that a kernel could have, as an array of objects with "loops", as a rule takes them, and
  * "predicted_ns" by the machine's rates and its "bound"; the quickest first, or, seed not being 0, drawn at random. */
 TS_API char *ts_plan_nests(ts_plan *p, int kernel, int most, uint64_t seed, ts_error *e);
-/* A kernel on its way to the machine: "tree", its statements; "text", in the target's language; "assembly", what its
- * compiler makes of that. */
+/* A kernel on its way to the machine: "tree", its statements; "text", in its language; "assembly", made of it. */
 TS_API char *ts_plan_kernel(ts_plan *p, int kernel, const char *stage, ts_error *e);
 TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
 /* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
@@ -678,8 +670,8 @@ typedef struct ts_steps {
 } ts_steps;
 TS_API bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e);
 TS_API int ts_plan_find(const ts_plan *p, const char *input); /* -1: nothing needs it */
-TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out,
-                          ts_error *e); /* what an input holds; a new array, yours */
+/* What an input holds; a new array, yours. */
+TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e);
 /* The input lies in the caller's array from now on, aligned as those of ts_array_make, until the plan is freed: a run
  * reads it and writes it there. Another call says that the caller has changed it. */
 TS_API bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e);
