@@ -48,11 +48,11 @@ void boxes_find(emitter *m, ring *r)
 }
 
 /* ---- statements ---- */
-static void open_one(emitter *m, const char *when)
+static void open_one(emitter *m, const cexpr *when)
 {
-    const char *lane = lanes_lane(m),
-               *test = when ? arena_format(m->mem, "%s == 0 && %s", lane, when) : arena_format(m->mem, "%s == 0", lane);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .divergent = true, .value = cexpr_word(m->mem, test)});
+    const cexpr *first = cexpr_two(m->mem, "($0 == $1)", cexpr_word(m->mem, lanes_lane(m)), emit_whole(m, 0));
+    code_open(&m->out.code,
+              (stmt){.kind = S_IF, .divergent = true, .value = when ? cexpr_both(m->mem, first, when) : first});
 }
 
 static const char *barrier_of(emitter *m, const ring *r, const char *slot)
@@ -60,18 +60,16 @@ static const char *barrier_of(emitter *m, const ring *r, const char *slot)
     return arena_format(m->mem, "%s + %d * %s", ring_name(m, "barriers", r), BARRIER, slot);
 }
 
-static const char *address_of(emitter *m, const char *place)
+static const cexpr *address_of(emitter *m, const cexpr *place)
 {
-    text at = {0};
-    form_write(&at, m->out.uses, m->d, m->d->address, (const char *[]){place});
-    return code_keep(&m->out.code, &at);
+    return emit_form(m, m->d->address, 1, &place);
 }
 
 static void make_barriers(emitter *m, const ring *r)
 {
     const char *barriers = ring_name(m, "barriers", r);
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), barriers,
-             cexpr_word(m->mem, address_of(m, arena_format(m->mem, "scratch + %lld", (long long)r->barriers))));
+             address_of(m, cexpr_word(m->mem, arena_format(m->mem, "scratch + %lld", (long long)r->barriers))));
     code_let(&m->out.code, m->d->natural[2], ring_name(m, "phases", r), cexpr_word(m->mem, "0"));
     open_one(m, NULL);
     emit_call(m, m->d->box->begin, (const char *[]){barriers, number_text(m, r->slots)});
@@ -154,7 +152,7 @@ static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
     const char *arg[BEFORE + BOX_DIMS], *into = arena_format(m->mem, "into%d", r->copy[i].load);
     m->tile.made->boxes |= 1u << r->map[i];
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), into,
-             cexpr_word(m->mem, address_of(m, ring_place(m, r, i, slot, true))));
+             address_of(m, ring_place(m, r, i, slot, true)));
     arg[1] = number_text(m, r->map[i]), arg[2] = barrier_of(m, r, slot);
     for (int64_t piece = 0; piece < b->pieces; piece++) {
         arg[0] = piece ? arena_format(m->mem, "%s + %lld", into, (long long)(piece * b->apart)) : into;
@@ -164,7 +162,7 @@ static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
     }
 }
 
-void boxes_send(emitter *m, const ring *r, const char *slot, const char *when)
+void boxes_send(emitter *m, const ring *r, const char *slot, const cexpr *when)
 {
     int64_t bytes = 0;
     for (int i = 0; i < r->n; i++)

@@ -29,7 +29,7 @@ static void start_one(emitter *m, int at, int k)
     kept_find(m->k, at, &y);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
-             cexpr_word(m->mem, held_at(m, in, start->dtype, true)));
+             held_at(m, in, start->dtype, true));
     const cexpr *from = cexpr_word(m->mem, lanes_lane(m)), *to = emit_whole(m, y.size);
     element e;
     const cexpr *place = cexpr_element(m->mem, "state", cexpr_word(m->mem, "i"), IN_REGISTERS);
@@ -64,23 +64,22 @@ void carry_open(emitter *m)
                  cexpr_two(m->mem, "($0 == $1)", at, cexpr_word(m->mem, end)));
 }
 
-void carry_parameters(const emitter *m, text *t)
-{
-    for (int k = 0; k < states(m); k++)
-        text_add(t, ", %s%sstate%d",
-                 pointer_type(m, held_reach(&m->data.state[m->stage.at][k]), state_dtype(m, k), true), m->d->restricted,
-                 k);
-    if (stage_keeps_last(m->s))
-        text_add(t, ", const %s last", m->d->truth);
-}
-
-void carry_arguments(emitter *m, text *t, const tile_made *f)
+void carry_parameters(const emitter *m, arguments *a)
 {
     for (int k = 0; k < states(m); k++) {
-        text_add(t, ", %s", held_at(m, &m->data.state[m->stage.at][k], state_dtype(m, k), true));
-        emit_start(m, t, f, STATES);
+        const char *of = pointer_type(m, held_reach(&m->data.state[m->stage.at][k]), state_dtype(m, k), true);
+        parameter_add(m, a, arena_format(m->mem, "%s%s", of, m->d->restricted), arena_format(m->mem, "state%d", k));
     }
-    text_add(t, "%s", stage_keeps_last(m->s) ? ", last" : "");
+    if (stage_keeps_last(m->s))
+        parameter_add(m, a, arena_format(m->mem, "const %s ", m->d->truth), "last");
+}
+
+void carry_arguments(emitter *m, arguments *a, const tile_made *f)
+{
+    for (int k = 0; k < states(m); k++)
+        argument_add(a, emit_start(m, held_at(m, &m->data.state[m->stage.at][k], state_dtype(m, k), true), f, STATES));
+    if (stage_keeps_last(m->s))
+        argument_add(a, cexpr_word(m->mem, "last"));
 }
 
 static const cexpr *state_at(emitter *m, int k) /* its element, as memory has it */

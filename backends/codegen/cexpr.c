@@ -26,10 +26,33 @@ const cexpr *cexpr_number(arena *mem, int64_t n)
 
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load)
 {
-    cexpr *x = add(mem, C_ELEMENT, arena_string(mem, pointer));
-    const cexpr **arg = arena_array(mem, 1, sizeof *arg);
-    *arg = index;
-    x->n = 1, x->arg = arg, x->load = load;
+    return cexpr_at(mem, cexpr_word(mem, pointer), index, load);
+}
+
+static cexpr *with(arena *mem, cexpr_kind kind, const char *s, int n, const cexpr *const *arg)
+{
+    cexpr *x = add(mem, kind, s);
+    const cexpr **all = arena_array(mem, (size_t)n + 1, sizeof *all);
+    for (int i = 0; i < n; i++)
+        all[i] = arg[i];
+    x->n = n, x->arg = all;
+    return x;
+}
+
+const cexpr *cexpr_at(arena *mem, const cexpr *pointer, const cexpr *index, int load)
+{
+    cexpr *x = with(mem, C_ELEMENT, "", 2, (const cexpr *const[]){index, pointer});
+    x->load = load;
+    return x;
+}
+
+const cexpr *cexpr_pointer(arena *mem, const char *type, const cexpr *base, const cexpr *index, int bytes)
+{
+    int64_t number;
+    if (!*type && cexpr_known(index, &number) && !number)
+        return base;
+    cexpr *x = with(mem, C_POINTER, type, 2, (const cexpr *const[]){base, index});
+    x->number = bytes;
     return x;
 }
 
@@ -37,12 +60,7 @@ const cexpr *cexpr_form(arena *mem, const char *form, int n, const cexpr *const 
 {
     if (n && !strcmp(form, "$0"))
         return *arg;
-    cexpr *x = add(mem, C_FORM, form);
-    const cexpr **all = arena_array(mem, (size_t)n + 1, sizeof *all);
-    for (int i = 0; i < n; i++)
-        all[i] = arg[i];
-    x->n = n, x->arg = all;
-    return x;
+    return with(mem, C_FORM, form, n, arg);
 }
 
 const cexpr *cexpr_one(arena *mem, const char *form, const cexpr *a)
@@ -138,14 +156,14 @@ bool cexpr_over(const cexpr *x, const char *name)
     bool any = x->kind == C_WORD   ? !strcmp(x->text, name) || x->text[strspn(x->text, NAME_CHARS)]
                : x->kind == C_TILE ? true
                                    : x->kind == C_ELEMENT && x->load != IN_REGISTERS;
-    for (int i = 0; i < x->n && !any; i++)
+    for (int i = 0; i < (x->kind == C_ELEMENT ? 1 : x->n) && !any; i++)
         any = cexpr_over(x->arg[i], name);
     return any;
 }
 
-const cexpr *cexpr_tile(arena *mem, const char *call, int number)
+const cexpr *cexpr_tile(arena *mem, int number, int n, const cexpr *const *arg)
 {
-    cexpr *x = add(mem, C_TILE, arena_string(mem, call));
+    cexpr *x = with(mem, C_TILE, "", n, arg);
     x->load = number;
     return x;
 }
@@ -192,8 +210,30 @@ static void print_floor(text *t, const cexpr *x)
     text_add(t, x->below ? ", %lld)" : " / %lld", (long long)x->number);
 }
 
-static binding whole_binding(const cexpr *x) /* a sum's or quotient's */
+static void print_pointer(text *t, const cexpr *x)
 {
+    int64_t number;
+    const bool at_start = cexpr_known(x->arg[1], &number) && !number, of = *x->text && !at_start;
+    text_add(t, *x->text ? "(%s)" : "%s", x->text);
+    text_add(t, of ? "(" : "");
+    cexpr_print(t, x->arg[0], at_start && *x->text ? PREFIX : SUM);
+    if (!at_start)
+        text_add(t, " + "), cexpr_print(t, x->arg[1], x->arg[1]->kind == C_FLOOR ? ATOM : SUM);
+    text_add(t, of ? ")" : "");
+}
+
+static void print_call(text *t, const cexpr *x)
+{
+    text_add(t, "tile%d(", x->load);
+    for (int i = 0; i < x->n; i++)
+        text_add(t, i ? ", " : ""), cexpr_print(t, x->arg[i], ANY);
+    text_add(t, ")");
+}
+
+static binding own_binding(const cexpr *x) /* a sum's, quotient's or pointer's */
+{
+    if (x->kind == C_POINTER)
+        return *x->text ? PREFIX : SUM;
     if (x->kind == C_FLOOR)
         return x->below ? ATOM : PRODUCT;
     return x->n > 1 || x->number ? SUM : *x->times < 0 ? PREFIX : PRODUCT;
@@ -201,17 +241,21 @@ static binding whole_binding(const cexpr *x) /* a sum's or quotient's */
 
 void cexpr_print(text *t, const cexpr *x, binding asked)
 {
-    const bool whole = x->kind == C_SUM || x->kind == C_FLOOR, brackets = whole && whole_binding(x) < asked;
+    const bool binds = x->kind == C_SUM || x->kind == C_FLOOR || x->kind == C_POINTER,
+               brackets = binds && own_binding(x) < asked;
     text_add(t, brackets ? "(" : "");
     switch (x->kind) {
     case C_FORM: print_form(t, x, asked); break;
     case C_SUM: print_sum(t, x); break;
     case C_FLOOR: print_floor(t, x); break;
     case C_NUMBER: text_add(t, "%lld", (long long)x->number); break;
-    default: text_add(t, "%s", x->text); break;
+    case C_POINTER: print_pointer(t, x); break;
+    case C_ELEMENT:
+        cexpr_print(t, x->arg[1], ATOM), text_add(t, "["), cexpr_print(t, *x->arg, ANY), text_add(t, "]");
+        break;
+    case C_TILE: print_call(t, x); break;
+    case C_WORD: text_add(t, "%s", x->text); break;
     }
-    if (x->kind == C_ELEMENT)
-        text_add(t, "["), cexpr_print(t, *x->arg, ANY), text_add(t, "]");
     text_add(t, brackets ? ")" : "");
 }
 

@@ -13,9 +13,10 @@ typedef enum cexpr_kind {
     C_NUMBER,  /* number */
     C_SUM,     /* number, and each argument so many times: what indices and bounds are */
     C_FLOOR,   /* $0 / number, rounded down */
-    C_ELEMENT, /* text[index], of memory or of registers */
+    C_POINTER, /* $0 + $1, elements of `number` bytes; text: the type that is made of it, or "" */
+    C_ELEMENT, /* $1[$0], of memory or of registers */
     C_FORM,    /* text, in which $0, $1, ... stand for arguments */
-    C_TILE     /* text: a call of tile number `load` */
+    C_TILE     /* a call of tile number `load` with its arguments */
 } cexpr_kind;
 
 enum { IN_REGISTERS = -1 };
@@ -35,6 +36,8 @@ struct cexpr {
 const cexpr *cexpr_word(arena *mem, const char *s); /* s is copied */
 const cexpr *cexpr_number(arena *mem, int64_t n);
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load);
+const cexpr *cexpr_at(arena *mem, const cexpr *pointer, const cexpr *index, int load); /* the same of any pointer */
+const cexpr *cexpr_pointer(arena *mem, const char *type, const cexpr *base, const cexpr *index, int bytes);
 /* form lives as long as mem; "$0" alone is its argument */
 const cexpr *cexpr_form(arena *mem, const char *form, int n, const cexpr *const *arg);
 const cexpr *cexpr_one(arena *mem, const char *form, const cexpr *a);
@@ -52,7 +55,7 @@ const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
 bool cexpr_known(const cexpr *x, int64_t *number);                   /* it is a number */
 bool cexpr_over(const cexpr *x, const char *name); /* it may be another one where that variable is, or data are */
-const cexpr *cexpr_tile(arena *mem, const char *call, int number); /* a call of that tile */
+const cexpr *cexpr_tile(arena *mem, int number, int n, const cexpr *const *arg); /* a call of that tile */
 
 void cexpr_print(text *t, const cexpr *x, binding asked); /* in brackets where it binds less tightly */
 const char *cexpr_text(arena *mem, const cexpr *x);       /* the same as text, to stand alone */

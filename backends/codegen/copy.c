@@ -29,39 +29,35 @@ static const element of_bytes[] = {[1] = E_U8, [2] = E_U16, [4] = E_U32, [8] = E
 enum { HALF_LINE = 32 }; /* bytes: longer vectors cross a line wherever rows are not whole lines */
 enum { BLOCK = 16 };     /* elements whose lines stay in the first cache, both ways */
 
-static const char *copy_at(emitter *m, const copying *c) /* where the copy begins */
+static const cexpr *copy_at(emitter *m, const copying *c) /* where the copy begins */
 {
     return scratch_at(m, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->to->offset);
 }
 
-static void add_source(emitter *m, const copying *c, text *t) /* where the operand's element is */
+static const cexpr *source_at(emitter *m, const copying *c) /* where the operand's element is */
 {
     m->copy.on = true;
-    emit_pointer(m, t, &(tile_made){0}, c->load);
+    const cexpr *at = emit_pointer(m, &(tile_made){0}, c->load);
     m->copy.on = false;
+    return at;
 }
 
-void copy_index(emitter *m, const source *q, const affine *at, text *t)
+const cexpr *copy_index(emitter *m, const source *q, const affine *at)
 {
-    text place = {0};
-    if (!q->mask) {
-        emit_affine(m, t, at);
-        return;
-    }
-    emit_affine(m, &place, at);
-    form_write(t, m->out.uses, m->d, "swizzled($0, $1, $2, $3)",
-               (const char *[]){place.s, number_text(m, q->shift), number_text(m, q->mask), number_text(m, q->piece)});
-    text_free(&place);
+    const cexpr *place = emit_index(m, at);
+    if (!q->mask)
+        return place;
+    return emit_form(
+        m, "swizzled($0, $1, $2, $3)", 4,
+        (const cexpr *const[]){place, emit_whole(m, q->shift), emit_whole(m, q->mask), emit_whole(m, q->piece)});
 }
 
 const cexpr *copy_into(emitter *m, const copying *c, const affine *at)
 {
-    text index = {0};
-    const char *to = c->into         ? c->into
-                     : c->to->inside ? arena_format(m->mem, "c%d", c->load)
-                                     : arena_format(m->mem, "(%s)", copy_at(m, c));
-    copy_index(m, c->to, at, &index);
-    return cexpr_element(m->mem, to, cexpr_word(m->mem, code_keep(&m->out.code, &index)), c->load);
+    const cexpr *to = c->into         ? cexpr_word(m->mem, c->into)
+                      : c->to->inside ? cexpr_word(m->mem, arena_format(m->mem, "c%d", c->load))
+                                      : copy_at(m, c);
+    return cexpr_at(m->mem, to, copy_index(m, c->to, at), c->load);
 }
 
 const cexpr *copy_element(emitter *m, const copying *c)
@@ -78,11 +74,8 @@ const cexpr *copy_element(emitter *m, const copying *c)
         m->copy.on = true;
         all = emit_element(m, c->load);
         m->copy.on = false;
-    } else {
-        text from = {0};
-        text_add(&from, "("), add_source(m, c, &from), text_add(&from, ")");
-        all = cexpr_element(m->mem, code_keep(&m->out.code, &from), cexpr_word(m->mem, "0"), c->load);
-    }
+    } else
+        all = cexpr_at(m->mem, source_at(m, c), emit_whole(m, 0), c->load);
     return all;
 }
 
@@ -143,7 +136,6 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
         turn_rest(m, c, at);
         return;
     }
-    text to = {0}, from = {0};
     const long long fast = m->here.cur[c->fast], slow = m->here.cur[c->slow];
     stmt *test = code_open(
         &m->out.code,
@@ -154,20 +146,16 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
              cexpr_word(m->mem, arena_format(m->mem, "block%d", c->fast)));
     code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow),
               cexpr_word(m->mem, arena_format(m->mem, "block%d", c->slow)));
-    text_add(&to, "%s + ", copy_at(m, c));
-    emit_affine(m, &to, at);
-    add_source(m, c, &from);
+    const cexpr *to = cexpr_pointer(m->mem, "", copy_at(m, c), emit_index(m, at), bytes), *from = source_at(m, c);
     m->tile.vectors.n = n;
     code_call(&m->out.code, vector_call(m, e, "turned", "($0, $1, $2, $3)",
-                                        (const cexpr *const[]){
-                                            cexpr_word(m->mem, to.s), cexpr_number(m->mem, c->to->stride[c->fast]),
-                                            cexpr_word(m->mem, from.s), cexpr_number(m->mem, c->stride[c->slow])}));
+                                        (const cexpr *const[]){to, cexpr_number(m->mem, c->to->stride[c->fast]), from,
+                                                               cexpr_number(m->mem, c->stride[c->slow])}));
     m->tile.vectors.n = 0;
     code_close(&m->out.code);
     code_else(&m->out.code, test);
     turn_rest(m, c, at);
     code_close(&m->out.code);
-    text_free(&to), text_free(&from);
 }
 
 /* Neighbours in both places: how many of them are moved at once; 0: they are none */
@@ -293,7 +281,7 @@ static void write_copy(emitter *m, copying *c)
     if (c->to->inside) {
         m->tile.made->scratch = true;
         code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true),
-                 arena_format(m->mem, "c%d", c->load), cexpr_word(m->mem, copy_at(m, c)));
+                 arena_format(m->mem, "c%d", c->load), copy_at(m, c));
     }
     if (m->group > 1 || c->to->inside)
         lanes_copy(m, c);

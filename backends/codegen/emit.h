@@ -15,6 +15,7 @@ enum {
     MAX_TILE = 2 * MAX_STAGES + 16,
     MAX_SPLIT = 16,
     MAX_APART = 32,
+    MAX_ARGUMENT = 256,
     /* Stand where a load's number is asked: for the result, and for what is carried from trip to trip */
     RESULT = MAX_LOADS,
     STATES
@@ -57,12 +58,19 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
-    const char *parameters;
+    const char *declared;          /* its parameters */
+    const cexpr *const *parameter; /* their names, in the order of a call's arguments */
     stmt *body;
     /* of each load, of the result and of states */
     int64_t c[STATES + 1];  /* constant that stays inside the tile */
     bool whole[STATES + 1]; /* indexed from its start, not from where the tile starts */
 } tile_made;
+
+typedef struct arguments { /* of a call of a tile; or its parameters: their names, and their declarations as text */
+    int n;
+    const cexpr *of[MAX_ARGUMENT];
+    text declared;
+} arguments;
 
 typedef struct prefetch { /* the next slice of an operand, or of the result */
     int stage, load, loop;
@@ -150,7 +158,7 @@ typedef struct copying { /* of an operand's slice into scratch */
     /* By axis: elements it has; what is not there of them becomes zeros. NULL: those there are */
     const int64_t *extent;
     const later *later; /* it is of a later trip; NULL: of where loops stand */
-    const char *when;   /* then alone what is SENT is there; NULL: always */
+    const cexpr *when;  /* then alone what is SENT is there; NULL: always */
     moving how;
     int64_t stride[MAX_AXIS]; /* in the operand */
     int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
@@ -280,20 +288,21 @@ const char *number_text(const emitter *m, int64_t n);
 const cexpr *emit_whole(const emitter *m, int64_t n);
 void emit_written_out(emitter *m, const char *name, int64_t n); /* opens a loop of n trips, all in the text */
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
-const char *scratch_at(const emitter *m, const char *of, int64_t offset);
-const char *slice_at(const emitter *m, int stage, bool written); /* where a stage's values wait for later ones */
-const char *held_at(const emitter *m, const held *h, dtype d, bool written);
+const cexpr *scratch_at(const emitter *m, const char *of, int64_t offset);
+const cexpr *slice_at(const emitter *m, int stage, bool written); /* where a stage's values wait for later ones */
+const cexpr *held_at(const emitter *m, const held *h, dtype d, bool written);
 reach slice_reach(const emitter *m, int stage);
 reach held_reach(const held *h);
-const cexpr *emit_element(emitter *m, int load);                      /* the operand's element, as memory has it */
-reach load_reach(const emitter *m, int load);                         /* of the pointer to it */
-void emit_pointer(emitter *m, text *t, const tile_made *f, int load); /* outside: the pointer that tile f is given */
-bool emit_takes(const tile_made *f, int load);                        /* a pointer, of this load */
+const cexpr *emit_element(emitter *m, int load);                     /* the operand's element, as memory has it */
+reach load_reach(const emitter *m, int load);                        /* of the pointer to it */
+const cexpr *emit_pointer(emitter *m, const tile_made *f, int load); /* outside: the pointer that tile f is given */
+bool emit_takes(const tile_made *f, int load);                       /* a pointer, of this load */
 void emit_starts(emitter *m, tile_made *f);    /* in a tile, its start being set up: which loads share a pointer */
 const cexpr *emit_result(emitter *m);          /* in a tile: the element y[...] */
 const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load, of the result or of states */
-void emit_start(emitter *m, text *t, const tile_made *f, int load); /* outside: " + n", where tile f starts in that */
-void emit_acc_place(emitter *m, text *t, const char *lane);         /* behind the name of what is an accumulator */
+/* Outside: base, and where tile f starts behind it */
+const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load);
+void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg);
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
@@ -320,7 +329,10 @@ void emit_phase(emitter *m, tile_phase ph);
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high));
 /* tile.c */
 void emit_tile(emitter *m);
-void kernel_outline(const emitter *m, text *t); /* outline.c */
+void argument_add(arguments *a, const cexpr *x);
+void parameter_add(const emitter *m, arguments *a, const char *of, const char *name);
+void parameter_number(const emitter *m, arguments *a, const char *name); /* of loop variables' type */
+void kernel_outline(const emitter *m, text *t);                          /* outline.c */
 void print_tile(const emitter *m, const tile_made *f, text *out);
 /* lanes.c: a part that is a group of lanes. */
 void lanes_fit(emitter *m);         /* before all statements: the lanes of the group, and what it has for scratch */
@@ -347,12 +359,12 @@ void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const char 
 void tuple_result(emitter *m); /* names what comes of them `folded` */
 void tuple_leave(emitter *m);  /* of one part: stores its states, for the kernel that puts parts together */
 /* carry.c: states that are carried along a shared loop. */
-void carry_start(emitter *m);                     /* before the loop */
-void carry_open(emitter *m);                      /* around a stage: which trip is the last */
-void carry_one(emitter *m);                       /* in a tile: one element's states make a step */
-void carry_result(emitter *m);                    /* and the result what its value is then */
-void carry_parameters(const emitter *m, text *t); /* of a tile: the states' pointers */
-void carry_arguments(emitter *m, text *t, const tile_made *f);
+void carry_start(emitter *m);                          /* before the loop */
+void carry_open(emitter *m);                           /* around a stage: which trip is the last */
+void carry_one(emitter *m);                            /* in a tile: one element's states make a step */
+void carry_result(emitter *m);                         /* and the result what its value is then */
+void carry_parameters(const emitter *m, arguments *a); /* of a tile: the states' pointers */
+void carry_arguments(emitter *m, arguments *a, const tile_made *f);
 /* move.c: copies by all lanes of the group together. */
 void lanes_copy(emitter *m, const copying *c);
 void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
@@ -422,8 +434,8 @@ void emit_routine(emitter *m);
 void prefetch_enter(emitter *m, bool shared, int loop);
 void prefetch_leave(emitter *m, bool shared, int loop);
 void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its start */
-void emit_prefetch_parameters(const emitter *m, text *t);
-void emit_prefetch_arguments(emitter *m, text *t); /* of a call */
+void emit_prefetch_parameters(const emitter *m, arguments *a);
+void emit_prefetch_arguments(emitter *m, arguments *a);
 /* split.c: padding as bounds of loops. */
 bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
 void bounds_find(emitter *m);              /* of the stage */
@@ -457,8 +469,8 @@ const expr *varying_inside(emitter *m, const expr *x);
 const expr *varying_place(emitter *m, const expr *x, const varying *below);
 void varying_name(emitter *m, text *t, int v);  /* of an extent in expressions */
 void varying_used(emitter *m, const affine *a); /* an index is written that may mention extents */
-void varying_parameters(const emitter *m, const tile_made *f, text *t);
-void varying_arguments(emitter *m, const tile_made *f, text *t);
+void varying_parameters(const emitter *m, const tile_made *f, arguments *a);
+void varying_arguments(emitter *m, const tile_made *f, arguments *a);
 /* partial.c: choices that are known in a tile. */
 void partial_find(emitter *m);         /* of the stage */
 const expr *partial_value(emitter *m); /* in the tile: what it computes here */
@@ -466,7 +478,7 @@ const expr *partial_value(emitter *m); /* in the tile: what it computes here */
 void copy_enter(emitter *m, int stage, bool shared, int loop);
 void copy_leave(emitter *m, int loop);                   /* a shared one: its operands are in memory alone again */
 const cexpr *copy_element(emitter *m, const copying *c); /* the operand's, as memory has it */
-void copy_index(emitter *m, const source *q, const affine *at, text *t); /* where element `at` of the copy lies */
+const cexpr *copy_index(emitter *m, const source *q, const affine *at); /* where element `at` of the copy lies */
 const cexpr *copy_into(emitter *m, const copying *c, const affine *at);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */

@@ -100,28 +100,27 @@ static const affine *place_of(emitter *m, const fragment *q)
     return affine_add(&m->sp, affine_add(&m->sp, at, start, -1), affine_const(&m->sp, 1), start->c);
 }
 
+static const cexpr *place_bytes(emitter *m, const fragment *q, const affine *at)
+{
+    const source *from = source_of(m, q);
+    return cexpr_two(m->mem, from->mask ? "$1 * $0" : "$1 * ($0)", copy_index(m, from, at),
+                     emit_whole(m, size_of(m, q)));
+}
+
 void fragment_start(emitter *m, fragment *q)
 {
     enum { LINES = 16 };
     const char *natural = arena_format(m->mem, "const %s", m->d->natural[2]);
-    text at = {0}, from = {0};
     const fragment_lanes *lanes = lanes_of(q);
     const int lines = LINES / (q->across ? lanes->piece : 1), deep = LINES / (q->across ? 1 : lanes->piece);
     q->line = strcmp(lanes->line, "0") ? affine_var(&m->sp, var_add(&m->sp, numbered(m, "line", q), 0, lines - 1))
                                        : affine_const(&m->sp, 0);
     q->deep = affine_var(&m->sp, var_add(&m->sp, numbered(m, "deep", q), 0, deep - 1));
     q->start = place_of(m, q);
-    text_add(&at, "%lld * ", (long long)size_of(m, q));
-    if (source_of(m, q)->mask)
-        copy_index(m, source_of(m, q), q->start, &at);
-    else
-        text_add(&at, "("), emit_affine(m, &at, q->start), text_add(&at, ")");
-    code_let(&m->out.code, natural, numbered(m, "at", q), cexpr_word(m->mem, at.s));
-    form_write(
-        &from, m->out.uses, m->d, m->d->address,
-        (const char *[]){q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load]) : numbered(m, "c", q)});
-    code_let(&m->out.code, natural, numbered(m, "from", q), cexpr_word(m->mem, from.s));
-    text_free(&at), text_free(&from);
+    const cexpr *from = cexpr_word(m->mem, q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load])
+                                                     : numbered(m, "c", q));
+    code_let(&m->out.code, natural, numbered(m, "at", q), place_bytes(m, q, q->start));
+    code_let(&m->out.code, natural, numbered(m, "from", q), emit_form(m, m->d->address, 1, &from));
 }
 
 /* ---- its places ---- */
@@ -150,36 +149,34 @@ static int64_t bits_of(const emitter *m, const affine *a, int64_t most)
 /* A place is what the lane starts from and what loops add. In a slice that is swizzled, whole periods of that pass
  * through, and bits that the start does not have go in by themselves: then only the start need be swizzled. The
  * address, and how many bytes behind it that is. */
-static int64_t put_address(emitter *m, const fragment *q, text *t)
+static const cexpr *address_of(emitter *m, const fragment *q, int64_t *behind)
 {
     const source *from = source_of(m, q);
     const int64_t period = (INT64_C(1) << from->shift) * (from->mask + 1), size = size_of(m, q);
     const affine *place = place_of(m, q), *more = affine_add(&m->sp, place, q->start, -1),
                  *rest = affine_add(&m->sp, more, affine_const(&m->sp, 1), -more->c);
     const int64_t low = from->mask ? more->c % period : 0, own = bits_of(m, q->start, period);
+    const cexpr *begin = cexpr_word(m->mem, numbered(m, "from", q)), *at = cexpr_word(m->mem, numbered(m, "at", q));
     bool whole = more->c >= 0 && (!from->mask || (own >= 0 && !(own & low)));
     for (int i = 0; i < rest->n; i++)
         whole = whole && (!from->mask || rest->t[i].coef % period == 0);
-    text_add(t, "from%d + ", q->load);
-    if (!whole) {
-        text_add(t, "%lld * ", (long long)size), copy_index(m, from, place, t);
-        return 0;
-    }
-    const long long mixed = size * slice_swizzled(low, from->shift, from->mask, from->piece);
-    text_add(t, mixed ? "(at%d ^ %lld)" : "at%d", q->load, mixed);
-    if (rest->n)
-        text_add(t, " + "), emit_affine(m, t, affine_scale(&m->sp, rest, size));
-    return (more->c - low) * size;
+    *behind = whole ? (more->c - low) * size : 0;
+    if (!whole)
+        return cexpr_pointer(m->mem, "", begin, place_bytes(m, q, place), 1);
+    const int64_t mixed = size * slice_swizzled(low, from->shift, from->mask, from->piece);
+    at = mixed ? cexpr_two(m->mem, "($0 ^ $1)", at, emit_whole(m, mixed)) : at;
+    return cexpr_pointer(m->mem, "", cexpr_pointer(m->mem, "", begin, at, 1),
+                         emit_index(m, affine_scale(&m->sp, rest, size)), 1);
 }
 
 static void take_one(emitter *m, const fragment *q, const char *subscripts)
 {
-    text at = {0}, line = {0};
-    const int64_t far = put_address(m, q, &at);
-    form_write(&line, m->out.uses, m->d, lanes_of(q)->take,
-               (const char *[]){arena_format(m->mem, "%s%s", q->name, subscripts), at.s, number_text(m, far)});
-    code_call(&m->out.code, cexpr_word(m->mem, line.s));
-    text_free(&at), text_free(&line);
+    int64_t far;
+    const cexpr *at = address_of(m, q, &far);
+    code_call(&m->out.code,
+              emit_form(m, lanes_of(q)->take, 3,
+                        (const cexpr *const[]){cexpr_word(m->mem, arena_format(m->mem, "%s%s", q->name, subscripts)),
+                                               at, emit_whole(m, far)}));
 }
 
 static void take_trips(emitter *m, const fragment *q, int l, const char *subscripts)

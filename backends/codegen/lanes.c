@@ -246,7 +246,7 @@ static void place_sums(emitter *m)
     for (int k = 0; k < n; k++) {
         const char *of = arena_format(m->mem, "%s%s *", m->d->space[GROUP], tuple_type(m, k));
         code_let(&m->out.code, of, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums",
-                 cexpr_word(m->mem, scratch_at(m, of, m->data.scratch + k * sums_bytes(m))));
+                 scratch_at(m, of, m->data.scratch + k * sums_bytes(m)));
     }
 }
 

@@ -64,7 +64,7 @@ static void count_low(emitter *m, const mask_skip *y)
     const char *suffix = y->carried && m->s->node->type.dtype != TS_F64 ? m->d->suffix : "";
     const cexpr *rows = rows_of(m);
     code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
-             cexpr_word(m->mem, slice_at(m, m->stage.at, false)));
+             slice_at(m, m->stage.at, false));
     code_let(&m->out.code, m->d->index, "low", cexpr_word(m->mem, "0"));
     code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = "i", .from = emit_whole(m, 0), .to = rows, .tight = true});
     code_store(&m->out.code, cexpr_word(m->mem, "low"),

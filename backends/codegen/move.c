@@ -171,18 +171,21 @@ static void find_moved(emitter *m, const copying *c, moved *out)
 }
 
 /* ---- one piece ---- */
-static void put_limits(emitter *m, const copying *c, const affine *const *trip, text *t)
+/* The condition under which there is something; NULL: always */
+static const cexpr *limits_of(emitter *m, const copying *c, const affine *const *trip)
 {
-    text_add(t, "%s", c->how == SENT && c->when ? c->when : "");
+    const cexpr *all = c->how == SENT && c->when ? c->when : NULL;
     for (int i = 0; i < c->n; i++) {
         const int a = c->order[i];
         const bool more = c->later && c->later->axis == a && c->later->left;
         if (!more && along(m, c, a) <= there(m, a))
             continue;
-        text_add(t, "%s", t->length ? " && " : "");
-        emit_affine(m, t, more ? affine_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a]);
-        text_add(t, " < %lld", (long long)(more ? c->later->left : there(m, a)));
+        const affine *at = more ? affine_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a];
+        all = cexpr_both(
+            m->mem, all,
+            cexpr_two(m->mem, "($0 < $1)", emit_index(m, at), emit_whole(m, more ? c->later->left : there(m, a))));
     }
+    return all;
 }
 
 static const char *held_name(const emitter *m, const copying *c)
@@ -191,35 +194,31 @@ static const char *held_name(const emitter *m, const copying *c)
 }
 
 /* Whole periods of a swizzle pass through it. */
-static void send_piece(emitter *m, const copying *c, const moved *how, const affine *at, const char *inside)
+static void send_piece(emitter *m, const copying *c, const moved *how, const affine *at, const cexpr *inside)
 {
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load)),
                   period = (INT64_C(1) << c->to->shift) * (c->to->mask + 1), far = at->c / period * period;
-    text to = {0}, line = {0};
     m->copy.sent = true;
-    const char *from = arena_format(m->mem, "&%s", cexpr_text(m->mem, copy_element(m, c)));
+    const cexpr *from = cexpr_one(m->mem, "&$0", copy_element(m, c));
     m->copy.sent = false;
-    text_add(&to, "%s + %lld * (", c->into, (long long)size);
-    copy_index(m, c->to, affine_add(&m->sp, at, affine_const(&m->sp, -far), 1), &to);
-    text_add(&to, ")");
-    form_write(&line, m->out.uses, m->d, how->form->send,
-               (const char *[]){to.s, from, *inside ? inside : "1", number_text(m, far * size)});
-    code_call(&m->out.code, cexpr_word(m->mem, line.s));
-    text_free(&to), text_free(&line);
+    const cexpr *index = copy_index(m, c->to, affine_add(&m->sp, at, affine_const(&m->sp, -far), 1)),
+                *to = cexpr_one(m->mem, arena_format(m->mem, "%s + %lld * ($0)", c->into, (long long)size), index);
+    code_call(&m->out.code, emit_form(m, how->form->send, 4,
+                                      (const cexpr *const[]){to, from, inside ? inside : emit_whole(m, 1),
+                                                             emit_whole(m, far * size)}));
 }
 
-/* What goes there; `inside`: the condition under which there is something, "" for always */
-static const cexpr *piece_value(emitter *m, const copying *c, const moved *how, const char *inside)
+/* What goes there; `inside`: the condition under which there is something, NULL for always */
+static const cexpr *piece_value(emitter *m, const copying *c, const moved *how, const cexpr *inside)
 {
     const cexpr *from = copy_element(m, c);
     if (how->width > 1)
-        return emit_form(
-            m, how->form->take, 2,
-            (const cexpr *const[]){cexpr_one(m->mem, "&$0", from), cexpr_word(m->mem, *inside ? inside : "1")});
-    return *inside ? cexpr_two(m->mem, "($0 ? $1 : 0)", cexpr_word(m->mem, inside), from) : from;
+        return emit_form(m, how->form->take, 2,
+                         (const cexpr *const[]){cexpr_one(m->mem, "&$0", from), inside ? inside : emit_whole(m, 1)});
+    return inside ? cexpr_two(m->mem, "($0 ? $1 : 0)", inside, from) : from;
 }
 
-static void move_piece(emitter *m, const copying *c, const moved *how, const cexpr *to, const char *inside)
+static void move_piece(emitter *m, const copying *c, const moved *how, const cexpr *to, const cexpr *inside)
 {
     const cexpr *mine = cexpr_element(m->mem, held_name(m, c), cexpr_word(m->mem, how->turns > 1 ? "turn" : "0"),
                                       IN_REGISTERS);
@@ -234,7 +233,6 @@ static void move_piece(emitter *m, const copying *c, const moved *how, const cex
 static void put_piece(emitter *m, const copying *c, const moved *how, const affine *left)
 {
     const affine *at = affine_const(&m->sp, 0), *trip[MAX_AXIS];
-    text inside = {0};
     for (int i = c->n; i-- > 0;) {
         const int a = how->order[i];
         const int64_t width = i == c->n - 1 ? how->width : 1, extent = along(m, c, a) / width;
@@ -247,12 +245,11 @@ static void put_piece(emitter *m, const copying *c, const moved *how, const affi
         } else
             at = affine_add(&m->sp, at, trip[a], c->to->stride[a]);
     }
-    put_limits(m, c, trip, &inside);
+    const cexpr *inside = limits_of(m, c, trip);
     if (c->how == SENT)
-        send_piece(m, c, how, at, text_str(&inside));
+        send_piece(m, c, how, at, inside);
     else
-        move_piece(m, c, how, copy_into(m, c, at), text_str(&inside));
-    text_free(&inside);
+        move_piece(m, c, how, copy_into(m, c, at), inside);
 }
 
 /* Turn by turn, of which those that all lanes have a piece for take no test */
@@ -260,15 +257,11 @@ static void put_turn(emitter *m, const copying *c, const moved *how, const affin
 {
     const affine *lane = affine_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
                  *left = affine_add(&m->sp, lane, turn, m->group);
-    if (!all) {
-        text test = {0};
-        emit_affine(m, &test, left);
+    if (!all)
         code_open(&m->out.code,
                   (stmt){.kind = S_IF,
                          .divergent = true,
-                         .value = cexpr_word(m->mem, arena_format(m->mem, "%s < %lld", test.s, (long long)how->all))});
-        text_free(&test);
-    }
+                         .value = cexpr_two(m->mem, "($0 < $1)", emit_index(m, left), emit_whole(m, how->all))});
     put_piece(m, c, how, left);
     if (!all)
         code_close(&m->out.code);

@@ -103,15 +103,13 @@ static void point(emitter *m, const prefetch *q, int64_t trips)
 {
     const loop *by = loop_of(m, q);
     const affine *was = m->here.axis[by->axis];
-    text line = {0};
     char name[48];
     name_of(m, q, true, name);
     m->here.axis[by->axis] = affine_add(&m->sp, was, affine_const(&m->sp, by->step), trips);
-    emit_pointer(m, &line, &(tile_made){0}, q->load);
+    const cexpr *at = emit_pointer(m, &(tile_made){0}, q->load);
     m->here.axis[by->axis] = was;
     const char *of = arena_format(m->mem, "%sconst char *", m->d->space[ALL]);
-    code_let(&m->out.code, of, name, cexpr_word(m->mem, arena_format(m->mem, "(%s)(%s)", of, line.s)));
-    text_free(&line);
+    code_let(&m->out.code, of, name, cexpr_one(m->mem, arena_format(m->mem, "(%s)($0)", of), at));
 }
 
 /* The loops between that of the slice and the tile, from inside out: the stage's own, then shared ones. */
@@ -190,7 +188,7 @@ static int64_t chunk(const prefetch *q) /* lines for one tile, of each piece */
     return q->pieces > 1 && !q->along ? q->lines : (q->lines + q->calls - 1) / q->calls;
 }
 
-void emit_prefetch_arguments(emitter *m, text *t)
+void emit_prefetch_arguments(emitter *m, arguments *a)
 {
     for (int i = 0; i < m->fetches.n; i++) {
         const prefetch *q = &m->fetches.slice[i];
@@ -200,24 +198,27 @@ void emit_prefetch_arguments(emitter *m, text *t)
         if (q->stage != m->stage.at)
             continue;
         name_of(m, q, true, name);
-        text_add(t, ", %s", name);
+        const cexpr *at = cexpr_word(m->mem, name);
         for (int k = 0; (r = between(m, q, k, letter)); k++) {
             const int64_t trips = spread_over(m, q, r, k);
+            const cexpr *trip = cexpr_word(m->mem, letter);
+            if (trips > 1 && trips < loop_trips(r))
+                trip = cexpr_least(m->mem, trip, emit_whole(m, trips - 1));
             if (trips > 1)
-                text_add(t, trips < loop_trips(r) ? " + %lld * MIN(%s, %lld)" : " + %lld * %s", (long long)scale,
-                         letter, (long long)trips - 1);
+                at = cexpr_pointer(m->mem, "", at, cexpr_times(m->mem, trip, scale), 1);
             scale *= trips;
         }
+        argument_add(a, at);
     }
 }
 
-void emit_prefetch_parameters(const emitter *m, text *t)
+void emit_prefetch_parameters(const emitter *m, arguments *a)
 {
     for (int i = 0; i < m->fetches.n; i++) {
         char name[48];
         name_of(m, &m->fetches.slice[i], false, name);
         if (m->fetches.slice[i].stage == m->stage.at)
-            text_add(t, ", %sconst char *%s", m->d->space[ALL], name);
+            parameter_add(m, a, arena_format(m->mem, "%sconst char *", m->d->space[ALL]), name);
     }
 }
 

@@ -42,30 +42,28 @@ static void add_arrived(emitter *m, int but) /* all but the last so many sending
 }
 
 /* Where the slice in that place of the ring begins */
-const char *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written)
+const cexpr *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written)
 {
     const char *of = pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), written);
-    return arena_format(m->mem, "(%s)(scratch + %lld + %s * %lld)", of, (long long)r->to[i].offset, slot,
-                        (long long)r->to[i].bytes);
+    const cexpr *at = cexpr_form(m->mem, "($0 + $1 * $2)", 3,
+                                 (const cexpr *const[]){emit_whole(m, r->to[i].offset), cexpr_word(m->mem, slot),
+                                                        emit_whole(m, r->to[i].bytes)});
+    return cexpr_pointer(m->mem, of, cexpr_word(m->mem, "scratch"), at, 1);
 }
 
 /* What is sent goes to an address, all else through a pointer. */
-static void name_place(emitter *m, const copying *c, const char *place)
+static void name_place(emitter *m, const copying *c, const cexpr *place)
 {
-    text at = {0};
-    if (c->how != SENT) {
-        code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, c->load), true), c->into,
-                 cexpr_word(m->mem, place));
-        return;
-    }
-    form_write(&at, m->out.uses, m->d, m->d->address, (const char *[]){place});
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), c->into, cexpr_word(m->mem, at.s));
-    text_free(&at);
+    const bool sent = c->how == SENT;
+    code_let(&m->out.code,
+             sent ? arena_format(m->mem, "const %s", m->d->natural[2])
+                  : pointer_type(m, GROUP, source_dtype(m, c->load), true),
+             c->into, sent ? emit_form(m, m->d->address, 1, &place) : place);
 }
 
 /* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be; when:
  * the trip is there, NULL: it is. */
-static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, const char *when, bool put)
+static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, const cexpr *when, bool put)
 {
     const int axis = r->next.axis, n_var = m->sp.n;
     const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
@@ -122,6 +120,12 @@ static bool any_sent(const ring *r) /* by lanes; what they take into registers c
     return any;
 }
 
+static const cexpr *is_next(const emitter *m, const ring *r) /* there is such a trip */
+{
+    return cexpr_two(m->mem, "($0 < $1)", cexpr_word(m->mem, ring_name(m, "coming", r)),
+                     r->count ? cexpr_word(m->mem, r->count) : emit_whole(m, r->trips));
+}
+
 static void first_slices(emitter *m, ring *r)
 {
     const char *coming = ring_name(m, "coming", r);
@@ -137,8 +141,7 @@ static void first_slices(emitter *m, ring *r)
                                    .to = emit_whole(m, r->slots - 1),
                                    .trips = r->slots - 1});
     if (!all)
-        code_if(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "%s < %s", coming,
-                                                              r->count ? r->count : number_text(m, r->trips))));
+        code_if(&m->out.code, is_next(m, r));
     add_copies(m, r, coming, coming, NULL, false);
     if (!all)
         code_close(&m->out.code);
@@ -194,11 +197,6 @@ static void declare_held(emitter *m, ring *r)
     m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
 }
 
-static const char *is_next(const emitter *m, const ring *r) /* there is such a trip */
-{
-    return arena_format(m->mem, "%s < %s", ring_name(m, "coming", r), r->count ? r->count : number_text(m, r->trips));
-}
-
 /* What is sent alone takes no test around it, into which compilers would move what is the same in all trips: of a trip
  * that is not there zeros come. */
 static bool all_sent(const ring *r)
@@ -221,7 +219,7 @@ void ring_send(emitter *m)
     m->here.cur[axis] = r->next.step; /* a later one, which may have less */
     declare_held(m, r);
     if (!sent)
-        code_if(&m->out.code, cexpr_word(m->mem, is_next(m, r)));
+        code_if(&m->out.code, is_next(m, r));
     for (int i = 0; i < r->n; i++)
         r->copy[i].when = sent ? is_next(m, r) : NULL;
     add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), sent ? is_next(m, r) : NULL, false);
@@ -265,7 +263,7 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
     for (int i = 0; i < r->n; i++) {
         source *q = &m->data.source[m->stage.at][r->copy[i].load];
         code_let(&m->out.code, pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), false),
-                 arena_format(m->mem, "c%d", r->copy[i].load), cexpr_word(m->mem, ring_place(m, r, i, slot, false)));
+                 arena_format(m->mem, "c%d", r->copy[i].load), ring_place(m, r, i, slot, false));
         *q = r->to[i], q->base[axis] = m->tile.inner[axis];
     }
 }
@@ -283,7 +281,7 @@ void ring_turn(emitter *m, ring *r)
         taken = taken || r->copy[i].how == TAKEN;
     if (taken) {
         m->here.cur[axis] = r->next.step;
-        code_if(&m->out.code, cexpr_word(m->mem, is_next(m, r)));
+        code_if(&m->out.code, is_next(m, r));
         add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), NULL, true);
         code_close(&m->out.code);
         m->here.cur[axis] = left;

@@ -32,12 +32,12 @@ void boxes_leave(emitter *m);  /* behind them */
 void boxes_find(emitter *m, ring *r);  /* which copies they are; room for the barriers */
 void boxes_begin(emitter *m, ring *r); /* before the first ones */
 /* Of the trip at which loops stand: into that slot; when: they are there at all, NULL: always */
-void boxes_send(emitter *m, const ring *r, const char *slot, const char *when);
+void boxes_send(emitter *m, const ring *r, const char *slot, const cexpr *when);
 void boxes_wait(emitter *m, const ring *r, const char *slot); /* until those in the slot have come */
 void boxes_end(emitter *m, const ring *r);                    /* behind the loop */
 /* ring.c */
 const char *ring_name(const emitter *m, const char *what, const ring *r); /* a variable of the ring's own */
-const char *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written); /* of slice i in the slot */
+const cexpr *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written); /* of slice i in the slot */
 /* copy.c */
 bool copy_follows(const emitter *m, const staging *g, int l); /* it is copied at that loop of the tile, in a ring */
 /* Of a slice of the stage, how much is to be there along each axis where zeros stand for what is not; or NULL */

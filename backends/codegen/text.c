@@ -32,7 +32,7 @@ const cexpr *emit_index(emitter *m, const affine *a)
 void emit_affine(emitter *m, text *t, const affine *a)
 {
     const cexpr *x = emit_index(m, a);
-    cexpr_print(t, x, x->kind == C_FLOOR ? ATOM : SUM); /* it may be added to a pointer, or compared */
+    cexpr_print(t, x, x->kind == C_FLOOR ? ATOM : SUM); /* it may be compared */
 }
 
 void emit_passed(emitter *m, const affine *a)
@@ -189,10 +189,9 @@ const char *pointer_type(const emitter *m, reach who, dtype d, bool written)
     return arena_format(m->mem, "%s%s%s *", m->d->space[who], written ? "" : "const ", memory_type(m->d, d));
 }
 
-const char *scratch_at(const emitter *m, const char *of, int64_t offset)
+const cexpr *scratch_at(const emitter *m, const char *of, int64_t offset)
 {
-    return offset ? arena_format(m->mem, "(%s)(scratch + %lld)", of, (long long)offset)
-                  : arena_format(m->mem, "(%s)scratch", of);
+    return cexpr_pointer(m->mem, of, cexpr_word(m->mem, "scratch"), emit_whole(m, offset), 1);
 }
 
 reach held_reach(const held *h)
@@ -205,13 +204,14 @@ reach slice_reach(const emitter *m, int i)
     return held_reach(&m->data.slice[i]);
 }
 
-const char *held_at(const emitter *m, const held *h, dtype d, bool written)
+const cexpr *held_at(const emitter *m, const held *h, dtype d, bool written)
 {
     const char *of = pointer_type(m, held_reach(h), d, written);
-    return h->spilled ? arena_format(m->mem, "(%s)(spill + %lld)", of, (long long)h->at) : scratch_at(m, of, h->at);
+    return h->spilled ? cexpr_pointer(m->mem, of, cexpr_word(m->mem, "spill"), emit_whole(m, h->at), 1)
+                      : scratch_at(m, of, h->at);
 }
 
-const char *slice_at(const emitter *m, int i, bool written)
+const cexpr *slice_at(const emitter *m, int i, bool written)
 {
     return held_at(m, &m->data.slice[i], stored_as(m->p, m->k->stage[i].node), written);
 }
@@ -224,24 +224,30 @@ reach load_reach(const emitter *m, int load)
     return q->from == FROM_STAGE ? slice_reach(m, q->stage) : q->from == FROM_COPY ? GROUP : ALL;
 }
 
-static void write_pointer(emitter *m, text *t, int load)
+static const cexpr *operand_at(const emitter *m, int i)
+{
+    return cexpr_word(m->mem, m->data.operand[i].name);
+}
+
+static const cexpr *source_start(const emitter *m, int load)
 {
     const source *q = &m->data.source[m->stage.at][load];
-    if (q->from == FROM_MEMORY)
-        text_add(t, "%s", m->data.operand[q->operand].name);
-    else if (q->from == FROM_RESULT)
-        text_add(t, "%s", m->data.operand[m->stage.result].name);
-    else
-        text_add(t, "%s",
-                 q->from == FROM_STAGE
-                     ? slice_at(m, q->stage, false)
-                     : scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false), q->offset));
+    return q->from == FROM_MEMORY   ? operand_at(m, q->operand)
+           : q->from == FROM_RESULT ? operand_at(m, m->stage.result)
+           : q->from == FROM_STAGE  ? slice_at(m, q->stage, false)
+                                    : scratch_at(m, pointer_type(m, GROUP, source_dtype(m, load), false), q->offset);
 }
 
 static bool is_lane_part(void *user, const atom *a)
 {
     const emitter *m = user;
     return a->kind == A_VAR && !strcmp(m->sp.var[a->var].name, "lane");
+}
+
+static const cexpr *pointer_to(const emitter *m, int load, const cexpr *start, const cexpr *index)
+{
+    const int bytes = ts_dtype_bytes(load < RESULT ? source_dtype(m, load) : stored_as(m->p, m->s->node));
+    return cexpr_pointer(m->mem, "", start, index, bytes);
 }
 
 /* Of a copy in a tile: "(x0 + what the lane says)[all else]", so that the first is worked out once. */
@@ -254,9 +260,9 @@ static const cexpr *lane_place(emitter *m, int load)
     }
     if (!at || !own->n || own->n == at->n)
         return NULL;
-    return cexpr_element(
-        m->mem, arena_format(m->mem, "(x%d + %s)", m->tile.made->via[load], cexpr_text(m->mem, emit_index(m, own))),
-        emit_index(m, affine_add(&m->sp, at, own, -1)), load);
+    const cexpr *start = cexpr_word(m->mem, arena_format(m->mem, "x%d", m->tile.made->via[load]));
+    return cexpr_at(m->mem, pointer_to(m, load, start, emit_index(m, own)),
+                    emit_index(m, affine_add(&m->sp, at, own, -1)), load);
 }
 
 bool emit_single(const emitter *m, int load)
@@ -266,11 +272,7 @@ bool emit_single(const emitter *m, int load)
 
 static const cexpr *outside_element(emitter *m, int load)
 {
-    const bool name = m->data.source[m->stage.at][load].from == FROM_MEMORY;
-    text t = {0};
-    text_add(&t, name ? "" : "("), write_pointer(m, &t, load), text_add(&t, name ? "" : ")");
-    return cexpr_element(m->mem, code_keep(&m->out.code, &t), emit_index(m, source_offset(m, load, m->here.axis)),
-                         load);
+    return cexpr_at(m->mem, source_start(m, load), emit_index(m, source_offset(m, load, m->here.axis)), load);
 }
 
 /* x3[...], or what a vector access has loaded of it. */
@@ -324,14 +326,6 @@ static const affine *with_names(emitter *m, const affine *at)
     return named;
 }
 
-static void add_offset(emitter *m, text *t, const affine *at)
-{
-    if (!at->n && !at->c)
-        return;
-    text_add(t, " + ");
-    emit_affine(m, t, at);
-}
-
 /* Where element 0 of all would be, from where the slice or copy in scratch begins: the tile's index is of
  * the whole, constants and all. */
 static const affine *start_of_all(emitter *m, int load)
@@ -347,28 +341,26 @@ static const affine *start_of_all(emitter *m, int load)
     return affine_add(&m->sp, own, all, -1);
 }
 
-void emit_pointer(emitter *m, text *t, const tile_made *f, int load) /* where tile f starts, or the start of it all */
+const cexpr *emit_pointer(emitter *m, const tile_made *f, int load) /* where tile f starts, or the start of it all */
 {
-    const bool result = load == RESULT;
-    if (!result)
-        write_pointer(m, t, load);
-    else if (m->s->scratch)
-        text_add(t, "%s", slice_at(m, m->stage.at, true));
-    else
-        text_add(t, "%s", m->data.operand[m->stage.result].name);
-    emit_start(m, t, f, load);
+    return emit_start(m,
+                      load != RESULT  ? source_start(m, load)
+                      : m->s->scratch ? slice_at(m, m->stage.at, true)
+                                      : operand_at(m, m->stage.result),
+                      f, load);
 }
 
-void emit_start(emitter *m, text *t, const tile_made *f, int load)
+const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load)
 {
-    if (f->whole[load]) {
-        add_offset(m, t, start_of_all(m, load));
-        return;
-    }
     const int n = m->sp.n;
-    const affine *at = affine_add(&m->sp, offset_of(m, load, m->here.axis), affine_const(&m->sp, 1), -f->c[load]);
-    add_offset(m, t, m->copy.on ? at : with_names(m, at));
+    const affine *at = f->whole[load]
+                           ? start_of_all(m, load)
+                           : affine_add(&m->sp, offset_of(m, load, m->here.axis), affine_const(&m->sp, 1), -f->c[load]);
+    if (!f->whole[load] && !m->copy.on)
+        at = with_names(m, at);
+    const cexpr *index = emit_index(m, at);
     m->sp.n = n;
+    return pointer_to(m, load, base, index);
 }
 
 static const cexpr *fold_term(void *user, const expr *x)

@@ -313,50 +313,75 @@ static bool is_handed_on(const emitter *m, int load)
     return any;
 }
 
-static void add_pointer(emitter *m, text *t, int load, bool written)
+void argument_add(arguments *a, const cexpr *x)
+{
+    MUST(a->n < MAX_ARGUMENT);
+    a->of[a->n++] = x;
+}
+
+void parameter_add(const emitter *m, arguments *a, const char *of, const char *name)
+{
+    text_add(&a->declared, "%s%s%s", a->n ? ", " : "", of, name);
+    argument_add(a, cexpr_word(m->mem, name));
+}
+
+void parameter_number(const emitter *m, arguments *a, const char *name)
+{
+    parameter_add(m, a, arena_format(m->mem, "const %s ", m->d->index), name);
+}
+
+static void add_pointer(emitter *m, arguments *a, int load, bool written)
 {
     const dtype d = written ? stored_as(m->p, m->s->node) : source_dtype(m, load);
     const bool shared = m->d->restricted_for_good && is_handed_on(m, load);
-    text_add(t, "%s%s", pointer_type(m, load_reach(m, load), d, written), shared ? "" : m->d->restricted);
-    text_add(t, written ? "y" : "x%d", load);
+    parameter_add(
+        m, a,
+        arena_format(m->mem, "%s%s", pointer_type(m, load_reach(m, load), d, written), shared ? "" : m->d->restricted),
+        written ? "y" : arena_format(m->mem, "x%d", load));
 }
 
-static void add_maps(const emitter *m, const tile_made *f, const char *form, text *t) /* of tensors, that it takes */
+static const char *map_text(const emitter *m, const char *form, int i) /* of a tensor, that a tile takes */
 {
-    for (int i = 0; i < MAX_BOX; i++)
-        if (f->boxes >> i & 1)
-            text_add(t, ", "), form_write(t, NULL, m->d, form, (const char *[]){number_text(m, i)});
+    text t = {0};
+    form_write(&t, NULL, m->d, form, (const char *[]){number_text(m, i)});
+    const char *all = arena_string(m->mem, text_str(&t));
+    text_free(&t);
+    return all;
 }
 
 /* Result, operands, then numbers that only some tiles take; call_tile gives them in the same order. */
-static const char *parameters(emitter *m, const tile_made *f)
+static void name_parameters(emitter *m, tile_made *f)
 {
-    text all = {0};
+    arguments all = {0};
     add_pointer(m, &all, RESULT, true);
     for (int i = 0; i < m->s->n_load; i++)
         if (emit_takes(f, i))
-            text_add(&all, ", "), add_pointer(m, &all, i, false);
+            add_pointer(m, &all, i, false);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
-            text_add(&all, ", const %s %s_at", m->d->index, m->s->letter[a]);
+            parameter_number(m, &all, arena_format(m->mem, "%s_at", m->s->letter[a]));
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
-            text_add(&all, ", const %s %s_trips", m->d->index, m->s->letter[a]);
+            parameter_number(m, &all, arena_format(m->mem, "%s_trips", m->s->letter[a]));
     varying_parameters(m, f, &all);
     if (m->stage.carries)
         carry_parameters(m, &all);
-    if (m->stage.outer_fold)
-        text_add(&all, ", const %s first, const %s last", m->d->truth, m->d->truth);
+    for (int i = 0; i < 2 && m->stage.outer_fold; i++)
+        parameter_add(m, &all, arena_format(m->mem, "const %s ", m->d->truth), i ? "last" : "first");
     if (f->prefetch)
         emit_prefetch_parameters(m, &all);
     if (f->masked)
-        text_add(&all, ", const %s limit", m->d->index);
+        parameter_number(m, &all, "limit");
     if (f->scratch)
-        text_add(&all, ", %schar *scratch", m->d->space[GROUP]);
-    add_maps(m, f, m->d->box ? m->d->box->parameter : NULL, &all);
+        parameter_add(m, &all, arena_format(m->mem, "%schar *", m->d->space[GROUP]), "scratch");
+    for (int i = 0; i < MAX_BOX; i++)
+        if (f->boxes >> i & 1)
+            parameter_add(m, &all, "", map_text(m, m->d->box->parameter, i));
     if (callees_fault(&f->uses, m->d))
-        text_add(&all, ", %s", m->d->fault_parameter);
-    return code_keep(&m->out.code, &all);
+        parameter_add(m, &all, "", m->d->fault_parameter);
+    const cexpr **own = arena_array(m->mem, (size_t)all.n, sizeof *own);
+    memcpy(own, all.of, (size_t)all.n * sizeof *own);
+    f->parameter = own, f->declared = code_keep(&m->out.code, &all.declared);
 }
 
 static void name_singles(emitter *m, const tile_made *f) /* numbers on their own, before all loops */
@@ -380,7 +405,7 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
     lanes_declare(m, f);
     name_singles(m, f);
     code_before(body, &m->out.code);
-    f->body = body, f->parameters = parameters(m, f);
+    f->body = body, name_parameters(m, f);
 }
 
 void print_tile(const emitter *m, const tile_made *f, text *out)
@@ -389,7 +414,7 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     for (int i = 0; i < MAX_LOADS; i++)
         loads += f->loads[i];
     text head = {0};
-    m->d->tile(&head, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->parameters, loads});
+    m->d->tile(&head, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->declared, loads});
     stmt_lines(out, text_str(&head));
     text_free(&head);
     text_add(out, "{\n");
@@ -537,40 +562,39 @@ static bool serves(emitter *m, const tile_made *f) /* the extents and, at border
 static void call_tile(emitter *m)
 {
     const tile_made *f = NULL;
-    text call = {0};
+    arguments all = {0};
     for (int i = 0; i < m->tiles.n && !f; i++)
         if (serves(m, m->tiles.made[i]))
             f = m->tiles.made[i];
     if (!f && !(f = make_tile(m)))
         return;
-    text_add(&call, "tile%d(", f->number);
-    emit_pointer(m, &call, f, RESULT);
+    argument_add(&all, emit_pointer(m, f, RESULT));
     for (int i = 0; i < m->s->n_load; i++)
         if (emit_takes(f, i))
-            text_add(&call, ", "), emit_pointer(m, &call, f, i);
+            argument_add(&all, emit_pointer(m, f, i));
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
-            text_add(&call, ", "), emit_affine(m, &call, m->here.axis[a]);
+            argument_add(&all, emit_index(m, m->here.axis[a]));
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
-            text_add(&call, ", %lld", (long long)(m->here.cur[a] / counting(m, a)->step));
-    varying_arguments(m, f, &call);
+            argument_add(&all, emit_whole(m, m->here.cur[a] / counting(m, a)->step));
+    varying_arguments(m, f, &all);
     if (m->stage.carries)
-        carry_arguments(m, &call, f);
-    if (m->stage.outer_fold)
-        text_add(&call, ", first, last");
+        carry_arguments(m, &all, f);
+    for (int i = 0; i < 2 && m->stage.outer_fold; i++)
+        argument_add(&all, cexpr_word(m->mem, i ? "last" : "first"));
     if (f->prefetch)
-        emit_prefetch_arguments(m, &call);
+        emit_prefetch_arguments(m, &all);
     if (f->masked)
-        text_add(&call, ", limit");
+        argument_add(&all, cexpr_word(m->mem, "limit"));
     if (f->scratch)
-        text_add(&call, ", scratch");
-    add_maps(m, f, m->d->box ? m->d->box->argument : NULL, &call);
+        argument_add(&all, cexpr_word(m->mem, "scratch"));
+    for (int i = 0; i < MAX_BOX; i++)
+        if (f->boxes >> i & 1)
+            argument_add(&all, cexpr_word(m->mem, map_text(m, m->d->box->argument, i)));
     if (callees_fault(&f->uses, m->d))
-        text_add(&call, ", %s", m->d->fault);
-    text_add(&call, ")");
-    code_call(&m->out.code, cexpr_tile(m->mem, call.s, f->number));
-    text_free(&call);
+        argument_add(&all, cexpr_word(m->mem, m->d->fault));
+    code_call(&m->out.code, cexpr_tile(m->mem, f->number, all.n, all.of));
 }
 
 static void call_clipped(emitter *m) /* or whole, as there is enough of the axes that are summed up */
