@@ -61,7 +61,7 @@ void carry_open(emitter *m)
     const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[m->s->value->axis] - 1);
     if (stage_keeps_last(m->s))
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "last",
-                 cexpr_two(m->mem, "($0 == $1)", at, cexpr_word(m->mem, end)));
+                 cexpr_whole(m->mem, W_SAME, at, cexpr_word(m->mem, end)));
 }
 
 void carry_parameters(const emitter *m, arguments *a)

@@ -131,23 +131,35 @@ const cexpr *cexpr_floor(arena *mem, const cexpr *a, int64_t by, bool below)
     return x;
 }
 
+const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr *b)
+{
+    static const char *const form[] = {
+        [W_LESS] = "($0 < $1)",  [W_LEAST] = "($0 >= $1)", [W_SAME] = "($0 == $1)", [W_MIN] = "MIN($0, $1)",
+        [W_MAX] = "MAX($0, $1)", [W_BOTH] = "($0 && $1)",  [W_REST] = "($0 % $1)",  [W_QUOTIENT] = "($0 / $1)",
+        [W_TIMES] = "($0 * $1)", [W_BITS] = "($0 ^ $1)",
+    };
+    cexpr *x = with(mem, C_FORM, form[does], 2, (const cexpr *const[]){a, b});
+    x->whole = does;
+    return x;
+}
+
 const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b)
 {
     if (a->kind == C_NUMBER && b->kind == C_NUMBER)
         return a->number < b->number ? a : b;
-    return cexpr_two(mem, "MIN($0, $1)", a, b);
+    return cexpr_whole(mem, W_MIN, a, b);
 }
 
 const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b)
 {
     if (a->kind == C_NUMBER && b->kind == C_NUMBER)
         return a->number < b->number ? b : a;
-    return cexpr_two(mem, "MAX($0, $1)", a, b);
+    return cexpr_whole(mem, W_MAX, a, b);
 }
 
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b)
 {
-    return a ? cexpr_two(mem, "($0 && $1)", a, b) : b;
+    return a ? cexpr_whole(mem, W_BOTH, a, b) : b;
 }
 
 /* Words that are no names say nothing of what is in them. */

@@ -20,6 +20,22 @@ typedef enum cexpr_kind {
 } cexpr_kind;
 
 enum { IN_REGISTERS = -1 };
+
+/* Operators on whole numbers, of which places and conditions are made: a < b, ... */
+typedef enum whole_op {
+    NO_WHOLE,
+    W_LESS,
+    W_LEAST, /* a >= b */
+    W_SAME,
+    W_MIN,
+    W_MAX,
+    W_BOTH,
+    W_REST,
+    W_QUOTIENT, /* of what is never negative */
+    W_TIMES,
+    W_BITS /* those that one of both has */
+} whole_op;
+
 typedef struct cexpr cexpr;
 struct cexpr {
     cexpr_kind kind;
@@ -27,6 +43,7 @@ struct cexpr {
     int load;                /* C_ELEMENT: which operand of the stage it is of; IN_REGISTERS */
     instance of;             /* C_FORM: n elements at once; 0: of one */
     const char *text, *does; /* does: as tables call it, "fma"; NULL: it is no operation on values */
+    whole_op whole;            /* C_FORM: it is such an operator, of $0 and $1 */
     const cexpr *const *arg;
     const int64_t *times; /* C_SUM: by argument */
     int64_t number;
@@ -50,6 +67,7 @@ const cexpr *cexpr_sum(arena *mem, int64_t number, int n, const cexpr *const *ar
 const cexpr *cexpr_plus(arena *mem, const cexpr *a, int64_t number);
 const cexpr *cexpr_times(arena *mem, const cexpr *a, int64_t number);
 const cexpr *cexpr_floor(arena *mem, const cexpr *a, int64_t by, bool below);
+const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */

@@ -47,7 +47,7 @@ static const cexpr *product(const emitter *m, int from, int to, int64_t n)
     for (int l = from; l <= to; l++)
         if (counted(m, l))
             n /= loop_trips(&t->loop[l]),
-                all = all ? cexpr_two(m->mem, "($0 * $1)", all, trips_at(m, l)) : trips_at(m, l);
+                all = all ? cexpr_whole(m->mem, W_TIMES, all, trips_at(m, l)) : trips_at(m, l);
     return all ? cexpr_times(m->mem, all, n) : NULL;
 }
 
@@ -85,11 +85,10 @@ const cexpr *chunks_trip(const emitter *m, int l)
     for (int i = l + 1; i <= m->chunks.core; i++)
         inner *= loop_trips(&t->loop[i]);
     const cexpr *within = product(m, l + 1, m->chunks.core, inner), *trip = cexpr_word(m->mem, m->chunks.name);
-    trip = within ? cexpr_two(m->mem, "($0 / $1)", trip, within) : cexpr_floor(m->mem, trip, inner, false);
+    trip = within ? cexpr_whole(m->mem, W_QUOTIENT, trip, within) : cexpr_floor(m->mem, trip, inner, false);
     if (!l)
         return trip;
-    return cexpr_two(m->mem, "($0 % $1)", trip,
-                     counted(m, l) ? trips_at(m, l) : emit_whole(m, loop_trips(&t->loop[l])));
+    return cexpr_whole(m->mem, W_REST, trip, counted(m, l) ? trips_at(m, l) : emit_whole(m, loop_trips(&t->loop[l])));
 }
 
 void chunks_close(emitter *m)

@@ -302,7 +302,7 @@ const cexpr *emit_result(emitter *m);          /* in a tile: the element y[...] 
 const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load, of the result or of states */
 /* Outside: base, and where tile f starts behind it */
 const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load);
-void emit_acc_place(emitter *m, text *t, const char *lane); /* behind the name of what is an accumulator */
+void emit_acc_place(emitter *m, text *t, const cexpr *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg);
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
@@ -316,9 +316,9 @@ const cexpr *value_of(emitter *m, writer *w, const expr *x); /* x, what it uses 
 void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value); /* "was0" */
 const cexpr *value_read(emitter *m, dtype d, const cexpr *place);
 void value_write(emitter *m, dtype d, const cexpr *place, const cexpr *value);
-void value_put(emitter *m, const cexpr *value);       /* it is the result there */
-const cexpr *value_acc(emitter *m, const char *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
-const cexpr *value_unit(emitter *m);                  /* of the fold */
+void value_put(emitter *m, const cexpr *value);        /* it is the result there */
+const cexpr *value_acc(emitter *m, const cexpr *lane); /* acc[m_3][lane]; NULL: where the folded vector loop stands */
+const cexpr *value_unit(emitter *m);                   /* of the fold */
 const cexpr *value_combined(emitter *m, const cexpr *a, const cexpr *b); /* by the fold */
 const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc);     /* acc (+) x */
 /* The value, but what `was` has of elements that there are not: where these are folded into one */
@@ -326,7 +326,7 @@ const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr 
 /* phase.c: one element of the tile, or one vector, in the innermost loop. */
 void emit_phase(emitter *m, tile_phase ph);
 /* Half of so many lanes takes the other half in, until there is one. */
-void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high));
+void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const cexpr *low, const cexpr *high));
 /* tile.c */
 void emit_tile(emitter *m);
 void argument_add(arguments *a, const cexpr *x);
@@ -348,14 +348,14 @@ void lanes_head(emitter *m);                        /* behind all statements out
 /* tuple.c: folds of several values, in a tile: acc0, acc1, ... in place of acc. */
 bool tuple_fold(const emitter *m);         /* the stage's fold is one */
 const char *tuple_type(emitter *m, int k); /* of accumulator k */
-const cexpr *tuple_acc(emitter *m, int k, const char *lane);
+const cexpr *tuple_acc(emitter *m, int k, const cexpr *lane);
 void tuple_clear(emitter *m);                /* each state is its start */
 void tuple_step(emitter *m);                 /* they make a step */
 void tuple_lanes(emitter *m, int64_t lanes); /* those of a folded vector loop become those of its first lane */
-const cexpr *tuple_first(emitter *m, int k, const char *at); /* state k of the first lane, whatever `at` is */
+const cexpr *tuple_first(emitter *m, int k, const cexpr *at); /* state k of the first lane, whatever `at` is */
 /* Those at hand become what they are together with others: with(k) of state k */
-void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const char *at),
-                 const cexpr *(*with)(emitter *m, int k, const char *at), const char *at);
+void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const cexpr *at),
+                 const cexpr *(*with)(emitter *m, int k, const cexpr *at), const cexpr *at);
 void tuple_result(emitter *m); /* names what comes of them `folded` */
 void tuple_leave(emitter *m);  /* of one part: stores its states, for the kernel that puts parts together */
 /* carry.c: states that are carried along a shared loop. */

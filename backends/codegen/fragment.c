@@ -164,7 +164,7 @@ static const cexpr *address_of(emitter *m, const fragment *q, int64_t *behind)
     if (!whole)
         return cexpr_pointer(m->mem, "", begin, place_bytes(m, q, place), 1);
     const int64_t mixed = size * slice_swizzled(low, from->shift, from->mask, from->piece);
-    at = mixed ? cexpr_two(m->mem, "($0 ^ $1)", at, emit_whole(m, mixed)) : at;
+    at = mixed ? cexpr_whole(m->mem, W_BITS, at, emit_whole(m, mixed)) : at;
     return cexpr_pointer(m->mem, "", cexpr_pointer(m->mem, "", begin, at, 1),
                          emit_index(m, affine_scale(&m->sp, rest, size)), 1);
 }

@@ -100,11 +100,11 @@ static bool enter_chunk(emitter *m, int l, const char *name, const strip *c)
     const cexpr *trip = chunks_trip(m, l), *test = NULL;
     const bool fewer = c->count && !chunks_first(m, l); /* a loop around walks the same axis */
     if (some && c->rest)
-        test = cexpr_two(m->mem, "($0 == $1)", trip, emit_whole(m, c->first));
+        test = cexpr_whole(m->mem, W_SAME, trip, emit_whole(m, c->first));
     if ((some && !c->rest) || fewer) {
         const cexpr *end = some && !c->rest ? emit_whole(m, own) : NULL;
         end = !fewer ? end : end ? cexpr_least(m->mem, end, c->count) : c->count;
-        test = cexpr_both(m->mem, test, cexpr_two(m->mem, "($0 < $1)", trip, end));
+        test = cexpr_both(m->mem, test, cexpr_whole(m->mem, W_LESS, trip, end));
     }
     if (test)
         code_open(&m->out.code, (stmt){.kind = S_IF, .value = test, .share = (double)own / (double)most});
@@ -123,12 +123,12 @@ static void enter_core(emitter *m, const char *name, const strip *c)
                 *to = share_to(m, c->all, n);
     if (c->rest) {
         const cexpr *last = cexpr_word(m->mem, arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts));
-        code_open(&m->out.code, (stmt){.kind = S_IF,
-                                       .divergent = !m->d->lane, /* all lanes of a group are of one part */
-                                       .value = c->count ? cexpr_both(m->mem, last,
-                                                                      cexpr_two(m->mem, "($0 < $1)",
-                                                                                emit_whole(m, c->first), c->count))
-                                                         : last});
+        code_open(&m->out.code,
+                  (stmt){.kind = S_IF,
+                         .divergent = !m->d->lane, /* all lanes of a group are of one part */
+                         .value = c->count ? cexpr_both(m->mem, last,
+                                                        cexpr_whole(m->mem, W_LESS, emit_whole(m, c->first), c->count))
+                                           : last});
         return;
     }
     if (c->all > own)

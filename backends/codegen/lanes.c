@@ -83,15 +83,13 @@ void lanes_declare(emitter *m, const tile_made *f)
         const loop *q = &m->s->nest.loop[l];
         const int64_t inner = inner_lanes(m, l);
         bool first;
-        text value = {0};
         if (!over_lanes(q))
             continue;
-        text_add(&value, inner > 1 ? "lane / %lld" : "lane", (long long)inner);
         const int64_t all = numbers_of(m, l, &first);
+        const cexpr *own = cexpr_floor(m->mem, cexpr_word(m->mem, "lane"), inner, false);
         if (!first) /* those beyond the stage's lanes have no trip of the outermost one */
-            text_add(&value, " %% %lld", (long long)all);
-        code_let(&m->out.code, of, digit_name(m, l), cexpr_word(m->mem, value.s));
-        text_free(&value);
+            own = cexpr_whole(m->mem, W_REST, own, emit_whole(m, all));
+        code_let(&m->out.code, of, digit_name(m, l), own);
     }
 }
 
@@ -109,9 +107,9 @@ static void open_test(emitter *m, const cexpr *value)
     code_open(&m->out.code, (stmt){.kind = value ? S_IF : S_BLOCK, .value = value, .divergent = value});
 }
 
-static const cexpr *compared(emitter *m, const char *name, const char *how, int64_t with)
+static const cexpr *compared(emitter *m, const char *name, whole_op how, int64_t with)
 {
-    return cexpr_two(m->mem, arena_format(m->mem, "($0 %s $1)", how), cexpr_word(m->mem, name), emit_whole(m, with));
+    return cexpr_whole(m->mem, how, cexpr_word(m->mem, name), emit_whole(m, with));
 }
 
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const cexpr *to)
@@ -122,13 +120,13 @@ void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const cexpr *to)
     const cexpr *test = NULL;
     lanes_lane(m);
     if (to)
-        test = cexpr_two(m->mem, "($0 < $1)", cexpr_word(m->mem, name), to);
+        test = cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, name), to);
     else if (end == first + 1 && all > 1)
-        test = compared(m, name, "==", first), first = 0;
+        test = compared(m, name, W_SAME, first), first = 0;
     else if (end < all)
-        test = compared(m, name, "<", end);
+        test = compared(m, name, W_LESS, end);
     if (first > 0)
-        test = cexpr_both(m->mem, test, compared(m, name, ">=", first));
+        test = cexpr_both(m->mem, test, compared(m, name, W_LEAST, first));
     open_test(m, test);
 }
 
@@ -140,7 +138,7 @@ bool lanes_one(emitter *m)
             return false;
     if (m->group == lanes)
         return false;
-    open_test(m, lanes == 1 ? compared(m, lanes_lane(m), "==", 0) : compared(m, lanes_lane(m), "<", lanes));
+    open_test(m, lanes == 1 ? compared(m, lanes_lane(m), W_SAME, 0) : compared(m, lanes_lane(m), W_LESS, lanes));
     return true;
 }
 
@@ -159,38 +157,37 @@ static void meet(emitter *m)
     code_add(&m->out.code, (stmt){.kind = S_BARRIER});
 }
 
-static const cexpr *sums_at(emitter *m, int k, const char *place) /* sums[place], or sums0[place], ... of several */
+static const cexpr *sums_at(emitter *m, int k, const cexpr *place) /* sums[place], or sums0[place], ... of several */
 {
-    return cexpr_element(m->mem, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums", cexpr_word(m->mem, place),
-                         IN_REGISTERS);
+    return cexpr_element(m->mem, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums", place, IN_REGISTERS);
 }
 
 /* The lane's own sums become what they are together with others', which `with` has at `at`. */
-static void take_in(emitter *m, const cexpr *(*with)(emitter *m, int k, const char *at), const char *at)
+static void take_in(emitter *m, const cexpr *(*with)(emitter *m, int k, const cexpr *at), const cexpr *at)
 {
     if (tuple_fold(m)) {
         tuple_merge(m, tuple_first, with, at);
         return;
     }
-    const cexpr *acc = tuple_acc(m, 0, "0");
+    const cexpr *acc = tuple_acc(m, 0, emit_whole(m, 0));
     code_store(&m->out.code, acc, value_combined(m, acc, with(m, 0, at)));
 }
 
 static void put_sums(emitter *m) /* into memory, for others */
 {
     for (int k = 0; k < stage_states(m->s); k++)
-        code_store(&m->out.code, sums_at(m, k, lanes_lane(m)), tuple_acc(m, k, "0"));
+        code_store(&m->out.code, sums_at(m, k, cexpr_word(m->mem, lanes_lane(m))), tuple_acc(m, k, emit_whole(m, 0)));
 }
 
 static void open_half(emitter *m, int l, int64_t takes) /* of the lanes that differ in the digit of loop l alone */
 {
-    const cexpr *test = compared(m, digit_name(m, l), "<", takes);
+    const cexpr *test = compared(m, digit_name(m, l), W_LESS, takes);
     if (nest_group(m->s) < m->group)
-        test = cexpr_both(m->mem, test, compared(m, lanes_lane(m), "<", nest_group(m->s)));
+        test = cexpr_both(m->mem, test, compared(m, lanes_lane(m), W_LESS, nest_group(m->s)));
     open_test(m, test);
 }
 
-static const cexpr *other_at(emitter *m, int k, const char *at)
+static const cexpr *other_at(emitter *m, int k, const cexpr *at)
 {
     (void)at;
     return cexpr_word(m->mem, arena_format(m->mem, "other%d", k));
@@ -201,9 +198,9 @@ static void merge_near(emitter *m, int l, int64_t takes, int64_t far)
 {
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int k = 0; k < stage_states(m->s); k++)
-        code_let(
-            &m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)), other_at(m, k, NULL)->text,
-            emit_form(m, m->d->shuffle, 2, (const cexpr *const[]){tuple_acc(m, k, "0"), cexpr_number(m->mem, far)}));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", tuple_type(m, k)), other_at(m, k, NULL)->text,
+                 emit_form(m, m->d->shuffle, 2,
+                           (const cexpr *const[]){tuple_acc(m, k, emit_whole(m, 0)), cexpr_number(m->mem, far)}));
     open_half(m, l, takes);
     take_in(m, other_at, NULL);
     code_close(&m->out.code);
@@ -213,7 +210,7 @@ static void merge_near(emitter *m, int l, int64_t takes, int64_t far)
 static void merge_by_memory(emitter *m, int l, int64_t takes, int64_t far)
 {
     open_half(m, l, takes);
-    take_in(m, sums_at, arena_format(m->mem, "%s + %lld", lanes_lane(m), (long long)far));
+    take_in(m, sums_at, cexpr_plus(m->mem, cexpr_word(m->mem, lanes_lane(m)), far));
     put_sums(m);
     code_close(&m->out.code);
     meet(m);

@@ -183,7 +183,7 @@ static const cexpr *limits_of(emitter *m, const copying *c, const affine *const 
         const affine *at = more ? affine_add(&m->sp, trip[a], c->later->at, c->later->step) : trip[a];
         all = cexpr_both(
             m->mem, all,
-            cexpr_two(m->mem, "($0 < $1)", emit_index(m, at), emit_whole(m, more ? c->later->left : there(m, a))));
+            cexpr_whole(m->mem, W_LESS, emit_index(m, at), emit_whole(m, more ? c->later->left : there(m, a))));
     }
     return all;
 }
@@ -261,7 +261,7 @@ static void put_turn(emitter *m, const copying *c, const moved *how, const affin
         code_open(&m->out.code,
                   (stmt){.kind = S_IF,
                          .divergent = true,
-                         .value = cexpr_two(m->mem, "($0 < $1)", emit_index(m, left), emit_whole(m, how->all))});
+                         .value = cexpr_whole(m->mem, W_LESS, emit_index(m, left), emit_whole(m, how->all))});
     put_piece(m, c, how, left);
     if (!all)
         code_close(&m->out.code);

@@ -31,7 +31,7 @@ static void become_block(stmt *s, arena *mem, int64_t number)
     int64_t end;
     name_number(s, mem, number);
     if (!cexpr_known(s->to, &end))
-        s->kind = S_IF, s->value = cexpr_two(mem, "($0 < $1)", s->from, s->to);
+        s->kind = S_IF, s->value = cexpr_whole(mem, W_LESS, s->from, s->to);
     else
         s->kind = S_BLOCK;
     s->tight = false;

@@ -24,7 +24,7 @@ static void body_one(emitter *m)
 
 /* What lanes of a folded vector loop have becomes one, in a fixed order: halves of them. (Comparing single numbers, one
  * after another, took a tenth of attention's time: which is larger is not foreseen.) Of vectors the same follows. */
-void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char *low, const char *high))
+void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const cexpr *low, const cexpr *high))
 {
     const bool vectors = m->tile.vectors.n;
     for (int64_t half; lanes > 1; lanes = half) {
@@ -38,12 +38,13 @@ void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const char
                                              .to = emit_whole(m, lanes - half),
                                              .trips = lanes - half,
                                              .tight = true});
-        take(m, one ? "0" : "i", arena_format(m->mem, one ? "%lld" : "i + %lld", (long long)half));
+        const cexpr *low = one ? emit_whole(m, 0) : cexpr_word(m->mem, "i");
+        take(m, low, cexpr_plus(m->mem, low, half));
         code_close(&m->out.code);
     }
 }
 
-static void take_lane(emitter *m, const char *low, const char *high)
+static void take_lane(emitter *m, const cexpr *low, const cexpr *high)
 {
     const cexpr *acc = value_acc(m, low);
     code_store(&m->out.code, acc, value_combined(m, acc, value_acc(m, high)));
@@ -58,7 +59,7 @@ static void merge_one(emitter *m)
         return;
     }
     phase_halves(m, lanes, take_lane);
-    const cexpr *acc = value_acc(m, "0");
+    const cexpr *acc = value_acc(m, emit_whole(m, 0));
     for (int half = m->tile.vectors.n / 2; half; half /= 2)
         code_store(&m->out.code, acc,
                    value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, cexpr_number(m->mem, half))));
@@ -80,9 +81,9 @@ static void combine_before(emitter *m, const cexpr *y, const cexpr *acc)
 /* sums = acc */
 static void spill_one(emitter *m)
 {
-    const cexpr *acc = value_acc(m, "0");
+    const cexpr *acc = value_acc(m, emit_whole(m, 0));
     m->tile.sums = "sums";
-    code_store(&m->out.code, value_acc(m, "0"), acc);
+    code_store(&m->out.code, value_acc(m, emit_whole(m, 0)), acc);
     m->tile.sums = NULL;
 }
 
@@ -111,21 +112,21 @@ bool phase_spills(emitter *m, int64_t sums)
 /* acc = y (+) acc */
 static void take_one(emitter *m)
 {
-    const cexpr *acc = value_acc(m, "0");
+    const cexpr *acc = value_acc(m, emit_whole(m, 0));
     code_store(&m->out.code, acc, value_combined(m, value_read(m, stored_as(m->p, m->s->node), emit_result(m)), acc));
 }
 
 /* y = acc */
 static void keep_one(emitter *m)
 {
-    value_write(m, stored_as(m->p, m->s->node), emit_result(m), value_acc(m, "0"));
+    value_write(m, stored_as(m->p, m->s->node), emit_result(m), value_acc(m, emit_whole(m, 0)));
 }
 
 /* What of partial sums is the last is the value. */
 static void finish_parts(emitter *m, const expr *x)
 {
     writer w = emit_writer(m);
-    const cexpr *y = emit_result(m), *acc = value_acc(m, "0");
+    const cexpr *y = emit_result(m), *acc = value_acc(m, emit_whole(m, 0));
     combine_before(m, y, acc);
     if (tuple_fold(m))
         tuple_result(m);

@@ -122,8 +122,8 @@ static bool any_sent(const ring *r) /* by lanes; what they take into registers c
 
 static const cexpr *is_next(const emitter *m, const ring *r) /* there is such a trip */
 {
-    return cexpr_two(m->mem, "($0 < $1)", cexpr_word(m->mem, ring_name(m, "coming", r)),
-                     r->count ? cexpr_word(m->mem, r->count) : emit_whole(m, r->trips));
+    return cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, ring_name(m, "coming", r)),
+                       r->count ? cexpr_word(m->mem, r->count) : emit_whole(m, r->trips));
 }
 
 static void first_slices(emitter *m, ring *r)

@@ -303,9 +303,8 @@ bool bounds_open(emitter *m)
             continue;
         const affine *place = affine_of(&m->sp, c->place, m->tile.plain);
         emit_passed(m, place);
-        all = cexpr_both(
-            m->mem, all,
-            cexpr_two(m->mem, c->low ? "($0 >= $1)" : "($0 < $1)", emit_index(m, place), emit_whole(m, c->bound)));
+        all = cexpr_both(m->mem, all,
+                         cexpr_whole(m->mem, c->low ? W_LEAST : W_LESS, emit_index(m, place), emit_whole(m, c->bound)));
     }
     if (all)
         code_if(&m->out.code, all);

@@ -371,7 +371,7 @@ static const cexpr *fold_term(void *user, const expr *x)
     if (x->kind == X_SCAN) /* see tuple_result */
         return vector ? cexpr_element(m->mem, "folded", cexpr_word(m->mem, m->tile.vectors.each), IN_REGISTERS)
                       : cexpr_word(m->mem, "folded");
-    return cexpr_one(m->mem, mask ? "(-$0)" : "$0", value_acc(m, "0"));
+    return cexpr_one(m->mem, mask ? "(-$0)" : "$0", value_acc(m, emit_whole(m, 0)));
 }
 
 writer emit_writer(emitter *m)
@@ -413,7 +413,7 @@ void emit_sums(emitter *m, text *t)
     }
 }
 
-const cexpr *value_acc(emitter *m, const char *lane)
+const cexpr *value_acc(emitter *m, const cexpr *lane)
 {
     text t = {0};
     if (matrix_sum(m))
@@ -423,7 +423,7 @@ const cexpr *value_acc(emitter *m, const char *lane)
     return cexpr_word(m->mem, code_keep(&m->out.code, &t));
 }
 
-void emit_acc_place(emitter *m, text *t, const char *lane)
+void emit_acc_place(emitter *m, text *t, const cexpr *lane)
 {
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
@@ -431,7 +431,7 @@ void emit_acc_place(emitter *m, text *t, const char *lane)
         if ((folded && l != m->stage.lane) || m->s->nest.loop[l].role->group)
             continue;
         if (folded && lane)
-            text_add(t, "[%s]", lane);
+            text_add(t, "["), cexpr_print(t, lane, ANY), text_add(t, "]");
         else
             text_add(t, "[%s_%d]", m->s->letter[a], l);
     }

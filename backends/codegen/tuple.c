@@ -23,7 +23,7 @@ const char *tuple_type(emitter *m, int k)
     return value_spelled(m, dtype_of(m, k));
 }
 
-const cexpr *tuple_acc(emitter *m, int k, const char *lane)
+const cexpr *tuple_acc(emitter *m, int k, const cexpr *lane)
 {
     text t = {0};
     if (!tuple_fold(m))
@@ -41,7 +41,7 @@ void tuple_clear(emitter *m)
     code_close(&m->out.code);
 }
 
-static writer writer_of(emitter *m, const char *lane) /* states are the accumulators */
+static writer writer_of(emitter *m, const cexpr *lane) /* states are the accumulators */
 {
     writer w = emit_writer(m);
     text place = {0};
@@ -51,8 +51,8 @@ static writer writer_of(emitter *m, const char *lane) /* states are the accumula
 }
 
 /* Accumulators become what these say, all computed from what they were; some: of the elements that there are. */
-static void become(emitter *m, writer *w, const expr *const *x, const cexpr *(*acc)(emitter *, int, const char *),
-                   const char *at, bool some)
+static void become(emitter *m, writer *w, const expr *const *x, const cexpr *(*acc)(emitter *, int, const cexpr *),
+                   const cexpr *at, bool some)
 {
     const stage_state was = m->stage;
     m->stage.states = w->states, m->stage.state = w->state;
@@ -74,8 +74,8 @@ void tuple_step(emitter *m)
     become(m, &w, step, tuple_acc, NULL, true);
 }
 
-void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const char *at),
-                 const cexpr *(*with)(emitter *m, int k, const char *at), const char *at)
+void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const cexpr *at),
+                 const cexpr *(*with)(emitter *m, int k, const cexpr *at), const cexpr *at)
 {
     const int n = states(m);
     writer w = emit_writer(m);
@@ -85,26 +85,26 @@ void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const char 
     become(m, &w, m->stage.fold->arg + 2 * n + 1, mine, at, false);
 }
 
-static const cexpr *low_lane(emitter *m, int k, const char *at)
+static const cexpr *low_lane(emitter *m, int k, const cexpr *at)
 {
     (void)at;
-    return tuple_acc(m, k, "i");
+    return tuple_acc(m, k, cexpr_word(m->mem, "i"));
 }
 
-const cexpr *tuple_first(emitter *m, int k, const char *at)
+const cexpr *tuple_first(emitter *m, int k, const cexpr *at)
 {
     (void)at;
-    return tuple_acc(m, k, "0");
+    return tuple_acc(m, k, emit_whole(m, 0));
 }
 
-static void take_lane(emitter *m, const char *low, const char *high)
+static void take_lane(emitter *m, const cexpr *low, const cexpr *high)
 {
-    tuple_merge(m, *low == '0' ? tuple_first : low_lane, tuple_acc, high);
+    tuple_merge(m, low->kind == C_NUMBER ? tuple_first : low_lane, tuple_acc, high);
 }
 
-static const cexpr *moved_down(emitter *m, int k, const char *by)
+static const cexpr *moved_down(emitter *m, int k, const cexpr *by)
 {
-    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, "0"), cexpr_word(m->mem, by));
+    return vector_down(m, dtype_of(m, k), tuple_acc(m, k, emit_whole(m, 0)), by);
 }
 
 void tuple_lanes(emitter *m, int64_t lanes)
@@ -112,7 +112,7 @@ void tuple_lanes(emitter *m, int64_t lanes)
     phase_halves(m, lanes, take_lane);
     for (int half = m->tile.vectors.n / 2; half; half /= 2) {
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        tuple_merge(m, tuple_first, moved_down, number_text(m, half));
+        tuple_merge(m, tuple_first, moved_down, emit_whole(m, half));
         code_close(&m->out.code);
     }
 }
@@ -120,14 +120,14 @@ void tuple_lanes(emitter *m, int64_t lanes)
 void tuple_result(emitter *m)
 {
     const expr *x = x_result(m->stage.fold);
-    writer w = writer_of(m, "0");
+    writer w = writer_of(m, emit_whole(m, 0));
     code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, x->dtype)), "folded", value_of(m, &w, x));
 }
 
 void tuple_leave(emitter *m)
 {
     for (m->tile.piece = 0; m->tile.piece < m->s->n_piece; m->tile.piece++) {
-        writer w = writer_of(m, "0");
+        writer w = writer_of(m, emit_whole(m, 0));
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
         value_put(m, value_of(m, &w, m->s->piece[m->tile.piece]));
         code_close(&m->out.code);

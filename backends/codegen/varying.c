@@ -85,8 +85,8 @@ const cexpr *varying_full(emitter *m)
             return NULL;
         else if (axes >> a & 1)
             all = cexpr_both(m->mem, all,
-                             cexpr_two(m->mem, "($0 >= $1)", left(m, &m->s->varies[a], m->here.axis[a]),
-                                       emit_whole(m, m->here.cur[a])));
+                             cexpr_whole(m->mem, W_LEAST, left(m, &m->s->varies[a], m->here.axis[a]),
+                                         emit_whole(m, m->here.cur[a])));
     return all;
 }
 
