@@ -133,32 +133,33 @@ void boxes_begin(emitter *m, ring *r)
     b->loop = r->loop, b->slots = r->slots, b->at = r->barriers;
 }
 
-static const char *place_along(emitter *m, const box_dim *d, int64_t more)
+static const cexpr *place_along(emitter *m, const box_dim *d, int64_t more)
 {
-    text at = {0};
     const affine *sum = affine_const(&m->sp, d->at + more);
     for (int a = 0; a < m->s->n_axis; a++)
         if (d->by[a])
             sum = affine_add(&m->sp, sum, m->tile.plain[a], d->by[a]);
     emit_passed(m, sum);
-    emit_affine(m, &at, sum);
-    return code_keep(&m->out.code, &at);
+    return emit_index(m, sum);
 }
 
 static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
 {
     enum { BEFORE = 3 };
     const box *b = &m->data.box[r->map[i]].box;
-    const char *arg[BEFORE + BOX_DIMS], *into = arena_format(m->mem, "into%d", r->copy[i].load);
+    const char *into = arena_format(m->mem, "into%d", r->copy[i].load);
+    const cexpr *arg[BEFORE + BOX_DIMS], *begin = cexpr_word(m->mem, into);
     m->tile.made->boxes |= 1u << r->map[i];
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), into,
              address_of(m, ring_place(m, r, i, slot, true)));
-    arg[1] = number_text(m, r->map[i]), arg[2] = barrier_of(m, r, slot);
+    arg[1] = emit_whole(m, r->map[i]), arg[2] = cexpr_word(m->mem, barrier_of(m, r, slot));
     for (int64_t piece = 0; piece < b->pieces; piece++) {
-        arg[0] = piece ? arena_format(m->mem, "%s + %lld", into, (long long)(piece * b->apart)) : into;
+        arg[0] = cexpr_pointer(m->mem, "", begin, emit_whole(m, piece * b->apart), 1);
         for (int d = 0; d < b->n; d++)
             arg[BEFORE + d] = place_along(m, &b->dim[d], d ? 0 : piece * b->dim[0].count);
-        emit_call(m, m->d->box->copy[b->n - 1], arg);
+        cexpr *x = (cexpr *)emit_move(m, BOXES, m->d->box->copy[b->n - 1], r->map[i], BEFORE + (int)b->n, arg);
+        x->stage = m->stage.at, x->load = r->copy[i].load;
+        code_call(&m->out.code, x);
     }
 }
 

@@ -84,7 +84,7 @@ void carry_arguments(emitter *m, arguments *a, const tile_made *f)
 
 static const cexpr *state_at(emitter *m, int k) /* its element, as memory has it */
 {
-    return cexpr_element(m->mem, arena_format(m->mem, "state%d", k), emit_place(m, STATES), STATES);
+    return emit_at(m, cexpr_word(m->mem, arena_format(m->mem, "state%d", k)), emit_place(m, STATES), STATES);
 }
 
 static void name_states(emitter *m, const char *prefix)

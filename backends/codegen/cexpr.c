@@ -17,6 +17,13 @@ const cexpr *cexpr_word(arena *mem, const char *s)
     return add(mem, C_WORD, arena_string(mem, s));
 }
 
+const cexpr *cexpr_literal(arena *mem, const char *s, int64_t n)
+{
+    cexpr *x = add(mem, C_WORD, arena_string(mem, s));
+    x->whole = W_NUMBER, x->number = n;
+    return x;
+}
+
 const cexpr *cexpr_number(arena *mem, int64_t n)
 {
     cexpr *x = add(mem, C_NUMBER, "");
@@ -131,6 +138,13 @@ const cexpr *cexpr_floor(arena *mem, const cexpr *a, int64_t by, bool below)
     return x;
 }
 
+const cexpr *cexpr_whole_as(arena *mem, whole_op does, const char *form, int n, const cexpr *const *arg)
+{
+    cexpr *x = with(mem, C_FORM, form, n, arg);
+    x->whole = does;
+    return x;
+}
+
 const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr *b)
 {
     static const char *const form[] = {
@@ -138,9 +152,7 @@ const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr 
         [W_MAX] = "MAX($0, $1)", [W_BOTH] = "($0 && $1)",  [W_REST] = "($0 % $1)",  [W_QUOTIENT] = "($0 / $1)",
         [W_TIMES] = "($0 * $1)", [W_BITS] = "($0 ^ $1)",
     };
-    cexpr *x = with(mem, C_FORM, form[does], 2, (const cexpr *const[]){a, b});
-    x->whole = does;
-    return x;
+    return cexpr_whole_as(mem, does, form[does], 2, (const cexpr *const[]){a, b});
 }
 
 const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b)
@@ -160,6 +172,14 @@ const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b)
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b)
 {
     return a ? cexpr_whole(mem, W_BOTH, a, b) : b;
+}
+
+bool cexpr_same(const cexpr *a, const cexpr *b)
+{
+    bool same = a->kind == b->kind && a->n == b->n && a->number == b->number && !strcmp(a->text, b->text);
+    for (int i = 0; i < a->n && same; i++)
+        same = cexpr_same(a->arg[i], b->arg[i]) && (a->kind != C_SUM || a->times[i] == b->times[i]);
+    return same;
 }
 
 /* Words that are no names say nothing of what is in them. */

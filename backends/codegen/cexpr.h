@@ -24,6 +24,7 @@ enum { IN_REGISTERS = -1 };
 /* Operators on whole numbers, of which places and conditions are made: a < b, ... */
 typedef enum whole_op {
     NO_WHOLE,
+    W_NUMBER, /* C_WORD: it says `number` */
     W_LESS,
     W_LEAST, /* a >= b */
     W_SAME,
@@ -33,8 +34,16 @@ typedef enum whole_op {
     W_REST,
     W_QUOTIENT, /* of what is never negative */
     W_TIMES,
-    W_BITS /* those that one of both has */
+    W_BITS, /* those that one of both has */
+    /* Others: the place of an element, less $1 elements; $1 where $0 holds, else 0 or $2; $0 in pieces that change places (slice.h) */
+    W_ADDRESS,
+    W_WHERE,
+    W_SWIZZLED
 } whole_op;
+
+/* Forms that move some bytes at once: from the place $0 where $1 holds; to the place $0; to the address $0 from the place
+ * $1 where $2 holds */
+typedef enum moves { NO_MOVE, TAKES, PUTS, SENDS, BOXES } moves; /* BOXES: of map number `bytes`, from the last $ on */
 
 typedef struct cexpr cexpr;
 struct cexpr {
@@ -43,7 +52,10 @@ struct cexpr {
     int load;                /* C_ELEMENT: which operand of the stage it is of; IN_REGISTERS */
     instance of;             /* C_FORM: n elements at once; 0: of one */
     const char *text, *does; /* does: as tables call it, "fma"; NULL: it is no operation on values */
-    whole_op whole;            /* C_FORM: it is such an operator, of $0 and $1 */
+    moves moves;
+    int bytes, stage; /* C_ELEMENT: of memory, so many, as that stage has it; 0: of registers */
+    bool shared;      /* by the workers of a group alone */
+    whole_op whole;   /* C_FORM: it is such an operator, of $0 and $1 */
     const cexpr *const *arg;
     const int64_t *times; /* C_SUM: by argument */
     int64_t number;
@@ -52,6 +64,7 @@ struct cexpr {
 
 const cexpr *cexpr_word(arena *mem, const char *s); /* s is copied */
 const cexpr *cexpr_number(arena *mem, int64_t n);
+const cexpr *cexpr_literal(arena *mem, const char *s, int64_t n); /* a number that is written so */
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load);
 const cexpr *cexpr_at(arena *mem, const cexpr *pointer, const cexpr *index, int load); /* the same of any pointer */
 const cexpr *cexpr_pointer(arena *mem, const char *type, const cexpr *base, const cexpr *index, int bytes);
@@ -67,11 +80,14 @@ const cexpr *cexpr_sum(arena *mem, int64_t number, int n, const cexpr *const *ar
 const cexpr *cexpr_plus(arena *mem, const cexpr *a, int64_t number);
 const cexpr *cexpr_times(arena *mem, const cexpr *a, int64_t number);
 const cexpr *cexpr_floor(arena *mem, const cexpr *a, int64_t by, bool below);
+/* form: the same otherwise written, with as many arguments as that has */
+const cexpr *cexpr_whole_as(arena *mem, whole_op does, const char *form, int n, const cexpr *const *arg);
 const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
 bool cexpr_known(const cexpr *x, int64_t *number);                   /* it is a number */
+bool cexpr_same(const cexpr *a, const cexpr *b);
 bool cexpr_over(const cexpr *x, const char *name); /* it may be another one where that variable is, or data are */
 const cexpr *cexpr_tile(arena *mem, int number, int n, const cexpr *const *arg); /* a call of that tile */
 

@@ -68,6 +68,8 @@ bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel
 bool kernel_show(const dialect *d, const plan *p, const kernel *k, const char *as, text *out, err *e);
 /* What its text does, without the text */
 bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, err *e);
+/* Where in memory the lanes of its groups are */
+bool kernel_touched(const dialect *d, const plan *p, const kernel *k, touching *to, err *e);
 void kernel_text_free(kernel_text *k);
 void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
 /* Kernels, none of them alone, as one unit, in which each has functions of its own: what is made of one depends on no

@@ -57,7 +57,9 @@ const cexpr *copy_into(emitter *m, const copying *c, const affine *at)
     const cexpr *to = c->into         ? cexpr_word(m->mem, c->into)
                       : c->to->inside ? cexpr_word(m->mem, arena_format(m->mem, "c%d", c->load))
                                       : copy_at(m, c);
-    return cexpr_at(m->mem, to, copy_index(m, c->to, at), c->load);
+    cexpr *x = (cexpr *)emit_at(m, to, copy_index(m, c->to, at), c->load);
+    x->shared = true;
+    return x;
 }
 
 const cexpr *copy_element(emitter *m, const copying *c)
@@ -75,7 +77,7 @@ const cexpr *copy_element(emitter *m, const copying *c)
         all = emit_element(m, c->load);
         m->copy.on = false;
     } else
-        all = cexpr_at(m->mem, source_at(m, c), emit_whole(m, 0), c->load);
+        all = emit_at(m, source_at(m, c), emit_whole(m, 0), c->load);
     return all;
 }
 

@@ -82,8 +82,8 @@ static const char *real_text(arena *mem, const dialect *d, const expr *x, bool n
 
 const cexpr *cstyle_literal(arena *mem, const dialect *d, const expr *x, bool wide)
 {
-    return cexpr_word(mem,
-                      dtype_real(x->dtype) ? real_text(mem, d, x, is_narrow(x->dtype, wide)) : whole_text(mem, d, x));
+    return dtype_real(x->dtype) ? cexpr_word(mem, real_text(mem, d, x, is_narrow(x->dtype, wide)))
+                                : cexpr_literal(mem, whole_text(mem, d, x), x->whole);
 }
 
 static bool computes_narrow(const writer *w, dtype d) /* reals of 4 bytes; integers take the names without a suffix */

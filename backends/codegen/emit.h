@@ -58,6 +58,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
+    int64_t held; /* parts of later slices that a lane has in registers, at most */
     const char *declared;          /* its parameters */
     const cexpr *const *parameter; /* their names, in the order of a call's arguments */
     stmt *body;
@@ -264,6 +265,7 @@ typedef struct emitter {
     tile_list tiles;
     tile_state tile;
     varying_state varies;
+    touching *touching; /* who asks what is touched, in place of text; NULL: nobody */
 } emitter;
 
 /* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; SPILL: sums leave the registers; TAKE:
@@ -297,13 +299,18 @@ const cexpr *emit_element(emitter *m, int load);                     /* the oper
 reach load_reach(const emitter *m, int load);                        /* of the pointer to it */
 const cexpr *emit_pointer(emitter *m, const tile_made *f, int load); /* outside: the pointer that tile f is given */
 bool emit_takes(const tile_made *f, int load);                       /* a pointer, of this load */
-void emit_starts(emitter *m, tile_made *f);    /* in a tile, its start being set up: which loads share a pointer */
+void emit_starts(emitter *m, tile_made *f); /* in a tile, its start being set up: which loads share a pointer */
+const cexpr *emit_at(const emitter *m, const cexpr *pointer, const cexpr *index, int load); /* of memory */
 const cexpr *emit_result(emitter *m);          /* in a tile: the element y[...] */
 const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load, of the result or of states */
 /* Outside: base, and where tile f starts behind it */
 const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load);
 void emit_acc_place(emitter *m, text *t, const cexpr *lane); /* behind the name of what is an accumulator */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
+const cexpr *emit_address(const emitter *m, const cexpr *x);
+const cexpr *emit_bytes(const emitter *m, const cexpr *index, int64_t size, bool brackets); /* of so many elements */
+/* The form moves bytes at once */
+const cexpr *emit_move(emitter *m, moves how, const char *form, int bytes, int n, const cexpr *const *arg);
 const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg);
 void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
 /* In a tile: a number on its own, read before all loops */
@@ -367,7 +374,7 @@ void carry_parameters(const emitter *m, arguments *a); /* of a tile: the states'
 void carry_arguments(emitter *m, arguments *a, const tile_made *f);
 /* move.c: copies by all lanes of the group together. */
 void lanes_copy(emitter *m, const copying *c);
-void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
+int64_t lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN: how many */
 bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
 /* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
  * element. x: the n that are computed in it. stores: into the result. Whether there are any; then there is something to

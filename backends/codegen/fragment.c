@@ -68,6 +68,12 @@ static const char *numbered(const emitter *m, const char *what, const fragment *
     return arena_format(m->mem, "%s%d", what, q->load);
 }
 
+static bool has_line(const fragment *q) /* else all lanes are in the first */
+{
+    const lane_part *p = lanes_of(q)->line;
+    return p->by || p->of;
+}
+
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q)
 {
     *q = (fragment){.form = i ? f->b : f->a,
@@ -80,9 +86,9 @@ void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i,
         m->tile.made->loads[q->load] = true;
     q->across = apart(m, q, q->folded) != 1;
     q->pair = pair_of(m, q, u->trips[i]);
-    if (strcmp(lanes_of(q)->line, "0"))
-        matrix_name(m, numbered(m, "line", q), lanes_of(q)->line, "0");
-    matrix_name(m, numbered(m, "deep", q), lanes_of(q)->deep, "0");
+    if (has_line(q))
+        matrix_name(m, numbered(m, "line", q), lanes_of(q)->line);
+    matrix_name(m, numbered(m, "deep", q), lanes_of(q)->deep);
 }
 
 /* Where the lane's row is, its loops of the tile as they stand */
@@ -103,8 +109,7 @@ static const affine *place_of(emitter *m, const fragment *q)
 static const cexpr *place_bytes(emitter *m, const fragment *q, const affine *at)
 {
     const source *from = source_of(m, q);
-    return cexpr_two(m->mem, from->mask ? "$1 * $0" : "$1 * ($0)", copy_index(m, from, at),
-                     emit_whole(m, size_of(m, q)));
+    return emit_bytes(m, copy_index(m, from, at), size_of(m, q), !from->mask);
 }
 
 void fragment_start(emitter *m, fragment *q)
@@ -113,8 +118,8 @@ void fragment_start(emitter *m, fragment *q)
     const char *natural = arena_format(m->mem, "const %s", m->d->natural[2]);
     const fragment_lanes *lanes = lanes_of(q);
     const int lines = LINES / (q->across ? lanes->piece : 1), deep = LINES / (q->across ? 1 : lanes->piece);
-    q->line = strcmp(lanes->line, "0") ? affine_var(&m->sp, var_add(&m->sp, numbered(m, "line", q), 0, lines - 1))
-                                       : affine_const(&m->sp, 0);
+    q->line = has_line(q) ? affine_var(&m->sp, var_add(&m->sp, numbered(m, "line", q), 0, lines - 1))
+                          : affine_const(&m->sp, 0);
     q->deep = affine_var(&m->sp, var_add(&m->sp, numbered(m, "deep", q), 0, deep - 1));
     q->start = place_of(m, q);
     const cexpr *from = cexpr_word(m->mem, q->handed ? arena_format(m->mem, "x%d", m->tile.made->via[q->load])

@@ -24,7 +24,7 @@ bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is writte
 /* Which it is of those that are held, or how many there are of each */
 void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);
 /* matrix.c */
-void matrix_name(emitter *m, const char *name, const char *form, const char *number);
+void matrix_name(emitter *m, const char *name, const lane_part *parts); /* by the lane, and sum number `part` */
 void matrix_step(emitter *m, int axis, const affine *by, int64_t times);
 int matrix_trips(emitter *m); /* opens loops over all trips of the result in registers: how many loops */
 /* For each trip of folded loops in registers, one after the other: places are numbers then */

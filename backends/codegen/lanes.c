@@ -159,7 +159,11 @@ static void meet(emitter *m)
 
 static const cexpr *sums_at(emitter *m, int k, const cexpr *place) /* sums[place], or sums0[place], ... of several */
 {
-    return cexpr_element(m->mem, tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums", place, IN_REGISTERS);
+    const char *sums = tuple_fold(m) ? arena_format(m->mem, "sums%d", k) : "sums";
+    cexpr *x = (cexpr *)cexpr_element(m->mem, sums, place, IN_REGISTERS);
+    x->bytes = ts_dtype_bytes((tuple_fold(m) ? m->stage.fold->arg[k] : m->stage.fold)->dtype), x->shared = true;
+    x->stage = m->stage.at;
+    return x;
 }
 
 /* The lane's own sums become what they are together with others', which `with` has at `at`. */

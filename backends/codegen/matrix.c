@@ -55,18 +55,24 @@ const char *matrix_sum(const emitter *m)
 }
 
 /* Within its warp; groups of one warp need no remainder. */
-static const char *matrix_lane(emitter *m)
+static const cexpr *matrix_lane(emitter *m)
 {
     const int warp = m->p->on->warp;
-    return m->group > warp ? arena_format(m->mem, "(%s %% %d)", lanes_lane(m), warp) : lanes_lane(m);
+    const cexpr *lane = cexpr_word(m->mem, lanes_lane(m));
+    return m->group > warp ? cexpr_one(m->mem, "($0)", cexpr_whole(m->mem, W_REST, lane, emit_whole(m, warp))) : lane;
 }
 
-void matrix_name(emitter *m, const char *name, const char *form, const char *number)
+void matrix_name(emitter *m, const char *name, const lane_part *parts)
 {
-    text value = {0};
-    form_write(&value, m->out.uses, m->d, form, (const char *[]){matrix_lane(m), number});
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, cexpr_word(m->mem, value.s));
-    text_free(&value);
+    const cexpr *all = NULL;
+    for (const lane_part *p = parts; p < parts + LANE_PARTS && (p->by || p->of); p++) {
+        const cexpr *x = p->x == SUM_PART ? cexpr_word(m->mem, "part") : matrix_lane(m);
+        x = p->by ? cexpr_floor(m->mem, x, p->by, false) : x;
+        x = p->of ? cexpr_whole(m->mem, W_REST, x, emit_whole(m, p->of)) : x;
+        x = p->times ? cexpr_whole(m->mem, W_TIMES, x, emit_whole(m, p->times)) : x;
+        all = all ? cexpr_pointer(m->mem, "", all, x, 1) : x;
+    }
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, all);
 }
 
 void matrix_step(emitter *m, int axis, const affine *by, int64_t times)
@@ -78,23 +84,19 @@ void matrix_step(emitter *m, int axis, const affine *by, int64_t times)
 /* ---- what is written ---- */
 static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
 {
-    text test = {0};
+    const cexpr *test = NULL;
     for (int i = 0; i < 2; i++) {
         const loop *q = &m->s->nest.loop[u->loop[i]];
         const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], u->loop[i]);
         const int64_t have = m->here.cur[q->axis];
-        matrix_name(m, name, i ? f->held->column : f->held->row, "part");
+        matrix_name(m, name, i ? f->held->column : f->held->row);
         matrix_step(m, q->axis,
                     affine_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
         if (have < u->trips[i])
-            text_add(&test, "%s%s < %lld", test.length ? " && " : "", name, (long long)have);
+            test = cexpr_both(m->mem, test, cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, name), emit_whole(m, have)));
         m->here.cur[q->axis] = 1;
     }
-    if (test.length)
-        code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, test.s), .divergent = true});
-    else
-        code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    text_free(&test);
+    code_open(&m->out.code, (stmt){.kind = test ? S_IF : S_BLOCK, .value = test, .divergent = test});
 }
 
 static const move_form *move_of(const emitter *m, int bytes)
@@ -185,7 +187,8 @@ int matrix_enter(emitter *m, bool placed)
         code_let(&m->out.code, m->tile.run->type, "both", NULL);
         emit_written_out(m, "one", f->held->run);
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "part",
-                 cexpr_word(m->mem, arena_format(m->mem, "%d * run + one", f->held->run)));
+                 cexpr_sum(m->mem, 0, 2, (const cexpr *const[]){cexpr_word(m->mem, "run"), cexpr_word(m->mem, "one")},
+                           (const int64_t[]){f->held->run, 1}));
     } else
         emit_written_out(m, "part", f ? f->sums : 1);
     if (placed && f)
@@ -195,49 +198,63 @@ int matrix_enter(emitter *m, bool placed)
     return m->tile.run ? 3 : 2;
 }
 
-static void store_run(emitter *m, const move_form *form, const char *at, const char *value)
+/* To where element y is, less so many, and less `before` where that is no NULL */
+static void store_run(emitter *m, const move_form *form, const cexpr *y, int less, const cexpr *before,
+                      const cexpr *value)
 {
-    text line = {0};
-    form_write(&line, m->out.uses, m->d, form->put, (const char *[]){at, value});
-    code_call(&m->out.code, cexpr_word(m->mem, line.s));
-    text_free(&line);
+    const cexpr *far = before ? cexpr_pointer(m->mem, "", before, emit_whole(m, less), 1) : emit_whole(m, less),
+                *at = cexpr_whole_as(m->mem, W_ADDRESS,
+                                     arena_format(m->mem, before ? "&$0 - %d - ($2)" : "&$0 - %d", less),
+                                     before ? 3 : 2, (const cexpr *const[]){y, far, before});
+    code_call(&m->out.code, emit_move(m, PUTS, form->put, form->bytes, 2, (const cexpr *const[]){at, value}));
+}
+
+static const cexpr *is_even(emitter *m, const cexpr *x)
+{
+    return cexpr_whole(m->mem, W_SAME, cexpr_whole(m->mem, W_REST, x, emit_whole(m, 2)), emit_whole(m, 0));
 }
 
 /* The first of two runs is kept until the second is there. */
-static void store_pair(emitter *m, const char *at)
+static void store_pair(emitter *m, const cexpr *y, int less)
 {
     unit_loops u;
     const matrix_form *f;
-    text value = {0}, before = {0};
     MUST(matrix_of(m, &u, &f));
-    const int l = f->held->across ? -1 : beside(m, &u);
-    const char *kept = f->held->across ? arena_format(m->mem, "kept[run %% %d]", f->held->across) : "kept[run]",
-               *test = f->held->across
-                           ? arena_format(m->mem, "run / %d %% 2 == 0", f->held->across)
-                           : arena_format(m->mem, "%s_%d %% 2 == 0", m->s->letter[m->s->nest.loop[l].axis], l);
-    form_write(&value, m->out.uses, m->d, f->held->paired, (const char *[]){kept, "both", matrix_lane(m)});
-    form_write(&before, m->out.uses, m->d, f->held->before, (const char *[]){matrix_lane(m)});
-    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, test)});
-    code_store(&m->out.code, cexpr_word(m->mem, kept), cexpr_word(m->mem, "both"));
+    const sums_form *of = f->held;
+    const int l = of->across ? -1 : beside(m, &u);
+    const cexpr *run = cexpr_word(m->mem, "run"), *both = cexpr_word(m->mem, "both"), *lane = matrix_lane(m),
+                *kept = cexpr_element(
+                    m->mem, "kept", of->across ? cexpr_whole(m->mem, W_REST, run, emit_whole(m, of->across)) : run,
+                    IN_REGISTERS),
+                *turn = of->across ? cexpr_floor(m->mem, run, of->across, false)
+                                     : cexpr_word(m->mem, arena_format(m->mem, "%s_%d",
+                                                                       m->s->letter[m->s->nest.loop[l].axis], l)),
+                *value = emit_form(m, of->paired, 3, (const cexpr *const[]){kept, both, lane}),
+                *odd = cexpr_whole(m->mem, W_REST, lane, emit_whole(m, 2)),
+                *before = cexpr_whole_as(
+                    m->mem, W_WHERE, "($0 ? $1 : $2)", 3,
+                    (const cexpr *const[]){odd, emit_whole(m, of->before[1]), emit_whole(m, of->before[0])});
+    stmt *first = code_open(&m->out.code, (stmt){.kind = S_IF, .value = is_even(m, turn)});
+    code_store(&m->out.code, kept, both);
     code_close(&m->out.code);
     code_else(&m->out.code, first);
-    store_run(m, m->tile.pair, arena_format(m->mem, "%s - (%s)", at, before.s), value.s);
+    store_run(m, m->tile.pair, y, less, before, value);
     code_close(&m->out.code);
-    text_free(&value), text_free(&before);
 }
 
 void matrix_store(emitter *m, const cexpr *y, const cexpr *value)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const int last = m->tile.run->bytes / ts_dtype_bytes(d) - 1;
-    const char *at = arena_format(m->mem, "&%s - %d", cexpr_text(m->mem, y), last);
     code_store(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "((%s *)&both)[one]", memory_type(m->d, d))),
                value);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, arena_format(m->mem, "one == %d", last))});
+    code_open(
+        &m->out.code,
+        (stmt){.kind = S_IF, .value = cexpr_whole(m->mem, W_SAME, cexpr_word(m->mem, "one"), emit_whole(m, last))});
     if (m->tile.pair)
-        store_pair(m, at);
+        store_pair(m, y, last);
     else
-        store_run(m, m->tile.run, at, "both");
+        store_run(m, m->tile.run, y, last, NULL, cexpr_word(m->mem, "both"));
     code_close(&m->out.code);
 }
 
@@ -352,8 +369,8 @@ void matrix_body(emitter *m)
     memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
     code_open(&m->out.code, (stmt){.kind = some ? S_IF : S_BLOCK,
                                    .divergent = some,
-                                   .value = cexpr_word(m->mem, arena_format(m->mem, "%s < %lld", lanes_lane(m),
-                                                                            (long long)nest_group(m->s)))});
+                                   .value = cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, lanes_lane(m)),
+                                                        emit_whole(m, nest_group(m->s)))});
     (f->group ? warpgroup_body : fragments_body)(m, f, &u);
     code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);

@@ -199,11 +199,11 @@ static void send_piece(emitter *m, const copying *c, const moved *how, const aff
     const int64_t size = ts_dtype_bytes(source_dtype(m, c->load)),
                   period = (INT64_C(1) << c->to->shift) * (c->to->mask + 1), far = at->c / period * period;
     m->copy.sent = true;
-    const cexpr *from = cexpr_one(m->mem, "&$0", copy_element(m, c));
+    const cexpr *from = emit_address(m, copy_element(m, c));
     m->copy.sent = false;
     const cexpr *index = copy_index(m, c->to, affine_add(&m->sp, at, affine_const(&m->sp, -far), 1)),
-                *to = cexpr_one(m->mem, arena_format(m->mem, "%s + %lld * ($0)", c->into, (long long)size), index);
-    code_call(&m->out.code, emit_form(m, how->form->send, 4,
+                *to = cexpr_pointer(m->mem, "", cexpr_word(m->mem, c->into), emit_bytes(m, index, size, true), 1);
+    code_call(&m->out.code, emit_move(m, SENDS, how->form->send, how->form->bytes, 4,
                                       (const cexpr *const[]){to, from, inside ? inside : emit_whole(m, 1),
                                                              emit_whole(m, far * size)}));
 }
@@ -213,9 +213,9 @@ static const cexpr *piece_value(emitter *m, const copying *c, const moved *how, 
 {
     const cexpr *from = copy_element(m, c);
     if (how->width > 1)
-        return emit_form(m, how->form->take, 2,
-                         (const cexpr *const[]){cexpr_one(m->mem, "&$0", from), inside ? inside : emit_whole(m, 1)});
-    return inside ? cexpr_two(m->mem, "($0 ? $1 : 0)", inside, from) : from;
+        return emit_move(m, TAKES, how->form->take, how->form->bytes, 2,
+                         (const cexpr *const[]){emit_address(m, from), inside ? inside : emit_whole(m, 1)});
+    return inside ? cexpr_whole_as(m->mem, W_WHERE, "($0 ? $1 : 0)", 2, (const cexpr *const[]){inside, from}) : from;
 }
 
 static void move_piece(emitter *m, const copying *c, const moved *how, const cexpr *to, const cexpr *inside)
@@ -224,8 +224,8 @@ static void move_piece(emitter *m, const copying *c, const moved *how, const cex
                                       IN_REGISTERS);
     const cexpr *value = c->how == PUT ? mine : piece_value(m, c, how, inside);
     if (how->width > 1 && c->how != TAKEN)
-        code_call(&m->out.code,
-                  emit_form(m, how->form->put, 2, (const cexpr *const[]){cexpr_one(m->mem, "&$0", to), value}));
+        code_call(&m->out.code, emit_move(m, PUTS, how->form->put, how->form->bytes, 2,
+                                          (const cexpr *const[]){emit_address(m, to), value}));
     else
         code_store(&m->out.code, c->how == TAKEN ? mine : to, value);
 }
@@ -273,8 +273,8 @@ enum { WRITTEN = 16 }; /* turns, where compilers are told to */
  * registers at once, beside the sums: more than there are, in 12 convolutions of ResNet-50 in tf32. */
 static int64_t written_out(const copying *c, const moved *how)
 {
-    enum { SENDS = 4, FIRST = 8 };
-    const int64_t most = c->how == SENT ? SENDS : c->how == AT_ONCE && c->later ? FIRST : how->turns;
+    enum { SENDING = 4, FIRST = 8 };
+    const int64_t most = c->how == SENT ? SENDING : c->how == AT_ONCE && c->later ? FIRST : how->turns;
     return int_min(most, how->turns);
 }
 
@@ -316,12 +316,13 @@ void lanes_copy(emitter *m, const copying *c)
     m->copy.under = under, m->sp.n = n_var;
 }
 
-void lanes_held(emitter *m, const copying *c)
+int64_t lanes_held(emitter *m, const copying *c)
 {
     moved how;
     find_moved(m, c, &how);
     code_let(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, source_dtype(m, c->load)),
              arena_format(m->mem, "%s[%lld]", held_name(m, c), (long long)how.turns), NULL);
+    return how.turns;
 }
 
 bool lanes_send(emitter *m, const copying *c)

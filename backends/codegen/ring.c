@@ -191,9 +191,10 @@ static void declare_held(emitter *m, ring *r)
     r->next.at = affine_var(&m->sp, var_add(&m->sp, ring_name(m, "coming", r), 0, r->trips - 1));
     m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
     m->tile.plain[axis] = affine_add(&m->sp, r->plain, r->next.at, r->next.step);
+    int64_t all = 0;
     for (int i = 0; i < r->n; i++)
-        if (r->copy[i].how == TAKEN)
-            lanes_held(m, &r->copy[i]);
+        all += r->copy[i].how == TAKEN ? lanes_held(m, &r->copy[i]) : 0;
+    m->tile.made->held = int_max(m->tile.made->held, all);
     m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
 }
 

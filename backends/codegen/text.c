@@ -148,10 +148,19 @@ bool emit_takes(const tile_made *f, int load)
     return false;
 }
 
+const cexpr *emit_at(const emitter *m, const cexpr *pointer, const cexpr *index, int load)
+{
+    cexpr *x = (cexpr *)cexpr_at(m->mem, pointer, index, load);
+    x->stage = m->stage.at;
+    x->bytes = ts_dtype_bytes(load < RESULT ? source_dtype(m, load) : stored_as(m->p, m->s->node));
+    x->shared = load == STATES || load_reach(m, load) == GROUP;
+    return x;
+}
+
 const cexpr *emit_result(emitter *m)
 {
     const cexpr *moved = vector_element(m, RESULT);
-    return moved ? moved : cexpr_element(m->mem, "y", emit_place(m, RESULT), RESULT);
+    return moved ? moved : emit_at(m, cexpr_word(m->mem, "y"), emit_place(m, RESULT), RESULT);
 }
 
 /* Loads are told apart by what they read and where: two of one tensor are two. */
@@ -246,8 +255,8 @@ static bool is_lane_part(void *user, const atom *a)
 
 static const cexpr *pointer_to(const emitter *m, int load, const cexpr *start, const cexpr *index)
 {
-    const int bytes = ts_dtype_bytes(load < RESULT ? source_dtype(m, load) : stored_as(m->p, m->s->node));
-    return cexpr_pointer(m->mem, "", start, index, bytes);
+    return cexpr_pointer(m->mem, "", start, index,
+                         ts_dtype_bytes(load < RESULT ? source_dtype(m, load) : stored_as(m->p, m->s->node)));
 }
 
 /* Of a copy in a tile: "(x0 + what the lane says)[all else]", so that the first is worked out once. */
@@ -261,8 +270,8 @@ static const cexpr *lane_place(emitter *m, int load)
     if (!at || !own->n || own->n == at->n)
         return NULL;
     const cexpr *start = cexpr_word(m->mem, arena_format(m->mem, "x%d", m->tile.made->via[load]));
-    return cexpr_at(m->mem, pointer_to(m, load, start, emit_index(m, own)),
-                    emit_index(m, affine_add(&m->sp, at, own, -1)), load);
+    return emit_at(m, pointer_to(m, load, start, emit_index(m, own)), emit_index(m, affine_add(&m->sp, at, own, -1)),
+                   load);
 }
 
 bool emit_single(const emitter *m, int load)
@@ -272,7 +281,7 @@ bool emit_single(const emitter *m, int load)
 
 static const cexpr *outside_element(emitter *m, int load)
 {
-    return cexpr_at(m->mem, source_start(m, load), emit_index(m, source_offset(m, load, m->here.axis)), load);
+    return emit_at(m, source_start(m, load), emit_index(m, source_offset(m, load, m->here.axis)), load);
 }
 
 /* x3[...], or what a vector access has loaded of it. */
@@ -284,13 +293,13 @@ const cexpr *emit_element(emitter *m, int load)
     if (moved)
         return moved;
     if (m->data.source[m->stage.at][load].from == FROM_RESULT)
-        return emit_result(m);
+        return emit_at(m, cexpr_word(m->mem, "y"), emit_place(m, RESULT), load);
     const bool inside = is_inside(m, load);
     m->tile.made->loads[load] |= !inside;
     if (!inside && m->copy.sent && (moved = lane_place(m, load)))
         return moved;
     const char *pointer = arena_format(m->mem, inside ? "c%d" : "x%d", inside ? load : m->tile.made->via[load]);
-    return cexpr_element(m->mem, pointer, emit_place(m, load), load);
+    return emit_at(m, cexpr_word(m->mem, pointer), emit_place(m, load), load);
 }
 
 static const cexpr *load_term(void *user, const expr *x)
@@ -387,6 +396,24 @@ writer emit_writer(emitter *m)
                     .states = m->stage.states ? m->stage.states : "s",
                     .state = m->stage.state ? m->stage.state : "",
                     .user = m};
+}
+
+const cexpr *emit_address(const emitter *m, const cexpr *x)
+{
+    return cexpr_whole_as(m->mem, W_ADDRESS, "&$0", 1, &x);
+}
+
+const cexpr *emit_bytes(const emitter *m, const cexpr *index, int64_t size, bool brackets)
+{
+    return cexpr_whole_as(m->mem, W_TIMES, brackets ? "$1 * ($0)" : "$1 * $0", 2,
+                          (const cexpr *const[]){index, emit_whole(m, size)});
+}
+
+const cexpr *emit_move(emitter *m, moves how, const char *form, int bytes, int n, const cexpr *const *arg)
+{
+    cexpr *x = (cexpr *)emit_form(m, form, n, arg);
+    x->moves = how, x->bytes = bytes;
+    return x;
 }
 
 const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg)

@@ -2,6 +2,7 @@
  * tile functions, and the function that calls them, which is named after all that. */
 #include "backends/codegen/emit.h"
 #include "backends/codegen/passes.h"
+#include "backends/codegen/touch.h"
 #include "schedule/passes/launches.h"
 
 #include <stdio.h>
@@ -257,6 +258,8 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
         run_passes(m);
     if (!err_is(&own) && write)
         tell(m, out), write_tiles(m, out, &w), write(m, out, &w);
+    else if (!err_is(&own) && m->touching)
+        kernel_touch(m, m->touching);
     else if (!err_is(&own))
         kernel_count(m, &out->counts);
     text_free(&m->out.front), text_free(&w.tiles), text_free(&w.header);
@@ -285,6 +288,15 @@ bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts 
     if (ok)
         *out = own.counts;
     return ok;
+}
+
+bool kernel_touched(const dialect *d, const plan *p, const kernel *k, touching *to, err *e)
+{
+    kernel_text own;
+    emitter *m = k->scan ? NULL : emitter_make(d, p, k, (text_around){0});
+    if (m)
+        m->touching = to;
+    return m && make(m, NULL, &own, e);
 }
 
 static void write_outline(emitter *m, kernel_text *out, written *w)

@@ -81,12 +81,13 @@ static void move(emitter *m, int load, const char *name, const cexpr *place, boo
     const move_form *f = m->tile.vector.form[load];
     const int64_t pieces = m->tile.vector.trips * ts_dtype_bytes(dtype_of(m, load)) / f->bytes;
     for (int64_t i = 0; i < pieces; i++) {
+        const char *of = arena_format(m->mem, "%s%s%s *", m->d->space[load_reach(m, load)], store ? "" : "const ",
+                                      f->type);
         const cexpr *piece = cexpr_number(m->mem, i),
                     *here = cexpr_element(m->mem, arena_format(m->mem, "%s.at", name), piece, IN_REGISTERS),
-                    *there = cexpr_element(m->mem,
-                                           arena_format(m->mem, "((%s%s%s *)&%s)", m->d->space[load_reach(m, load)],
-                                                        store ? "" : "const ", f->type, cexpr_text(m->mem, place)),
-                                           piece, load);
+                    *start = cexpr_pointer(m->mem, of, emit_address(m, place), cexpr_number(m->mem, 0), f->bytes);
+        cexpr *there = (cexpr *)emit_at(m, start, piece, load);
+        there->bytes = f->bytes;
         code_store(&m->out.code, store ? there : here, store ? here : there);
     }
 }

@@ -118,6 +118,12 @@ static bool add_ptx(assembler *a, const char *source, text *out, err *e)
     return told || err_set(e, TS_DEVICE, "NVRTC makes no PTX of the kernel");
 }
 
+bool cuda_touch(const plan *p, const kernel *k, touching *to)
+{
+    err e = {0}; /* who builds it is told why */
+    return kernel_touched(&cuda_dialect, p, k, to, &e);
+}
+
 bool cuda_show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e)
 {
     kernel_text own;

@@ -10,6 +10,7 @@ enum { SHARED_DECLARED = 48 << 10 }; /* bytes of shared memory that a kernel dec
 extern const device_launching cuda_launching;
 
 /* assembler.c */
+bool cuda_touch(const plan *p, const kernel *k, touching *to); /* target.touch */
 bool cuda_show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e);
 bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e);
 /* emission.c: a folder that builds into the same program without Tessera */

@@ -1,5 +1,6 @@
 /* target.c - what a device says of itself. */
 #include "backends/cuda/target.h"
+#include "backends/cuda/program.h"
 #include "backends/cuda/settings.h"
 #include "backends/device/hosted.h"
 
@@ -101,6 +102,15 @@ static const target *described(arena *mem, gpu_facts *f, const char *machine, er
     return gpu_read(f, machine, e) ? gpu_target_with_units(mem, f, OPERANDS, NULL, e) : NULL;
 }
 
+static const target *told(arena *mem, const target *t) /* it knows the text of its kernels */
+{
+    target *own = arena_get(mem, sizeof *own);
+    if (!t)
+        return NULL;
+    *own = *t, own->touch = cuda_touch;
+    return own;
+}
+
 const target *cuda_target(arena *mem, const machine_options *asked, err *e)
 {
     card *own = arena_get(mem, sizeof *own);
@@ -110,14 +120,14 @@ const target *cuda_target(arena *mem, const machine_options *asked, err *e)
     if (!asked_number(asked, &own->number, e))
         return NULL;
     if (gpu_is_text(asked->machine))
-        return described(mem, f, asked->machine, e);
+        return told(mem, described(mem, f, asked->machine, e));
     const bool named = own->number || asked->machine; /* else a card that is not here will do */
     if (!cuda_device(&d, own->number, named ? e : &none))
-        return named ? NULL : described(mem, f, CUDA_USUAL, e);
+        return named ? NULL : told(mem, described(mem, f, CUDA_USUAL, e));
     cuda_facts(&d, f);
     const char *no_boxes = d.cu.map_tiled ? NULL : "the driver has no function cuTensorMapEncodeTiled";
     cuda_driver.close(&d.d);
-    return gpu_target_with_units(mem, f, OPERANDS, no_boxes, e);
+    return told(mem, gpu_target_with_units(mem, f, OPERANDS, no_boxes, e));
 }
 
 bool cuda_runs(const target *t, err *e)

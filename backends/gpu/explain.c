@@ -77,9 +77,12 @@ static void put_products(text *t, const plan *p, const kernel *k)
 /* Where the assembler told what a group takes: what it spills, and what was foretold */
 static void put_estimated(text *t, const plan *p, const kernel *k)
 {
-    if (k->made.registers)
-        json_add(t, "spilled_bytes:%lld,estimated:{registers:%lld,shared_bytes:%lld}", (long long)k->made.spilled,
-                 (long long)gpu_registers(p, k), (long long)gpu_shared_bytes(p, k));
+    int64_t shared;
+    if (!k->made.registers)
+        return;
+    const int64_t registers = gpu_registers(p, k, &shared);
+    json_add(t, "spilled_bytes:%lld,estimated:{registers:%lld,shared_bytes:%lld}", (long long)k->made.spilled,
+             (long long)registers, (long long)shared);
 }
 
 void gpu_explain(const plan *p, const kernel *k, text *out)

@@ -11,66 +11,18 @@ bool gpu_by_unit(const stage *s, unit_loops *u)
     return nest_unit(s, u) && s->nest.loop[u->loop[0]].role->warp;
 }
 
-/* ---- what lanes touch ---- */
-static dtype sum_dtype(const stage *s)
-{
-    const expr *fold = stage_fold(s);
-    const dtype d = fold ? fold->dtype : s->node->type.dtype;
-    return dtype_class(d) == D_REAL && ts_dtype_bytes(d) < 4 ? TS_F32 : d;
-}
-
-static int64_t warps_where(const figuring *c, int l, int64_t end) /* some lane's digit of loop l is below end */
-{
-    const int64_t under = nest_lanes_under(c->s, l), trips = loop_trips(&c->s->nest.loop[l]);
-    int64_t warps = 0, last = -1;
-    for (int64_t i = 0; i < nest_group(c->s); i++)
-        if (i / under % trips < end && i / c->p->on->warp != last)
-            last = i / c->p->on->warp, warps++;
-    return warps;
-}
-
-/* Sums that lanes merge: each lane writes its own, and in each step the lower half of those that are left adds what
- * lies in the upper half. Steps within a warp are no matter of memory. */
-static void add_merges(const figuring *c)
-{
-    const stage *s = c->s;
-    double times = trips_shared(c->k, c->k->shared.n) * trips_own(c->k, s, nest_tile(s)), warps = 0;
-    bool there = false; /* what lies there is what lanes have */
-    for (int l = s->nest.n; l-- > nest_unrolled(s);) {
-        const loop *q = &s->nest.loop[l];
-        const bool folded = s->folds >> q->axis & 1;
-        times *= folded || q->role->group ? 1 : (double)loop_trips(q);
-        for (int64_t half, n = folded && q->role->group ? loop_trips(q) : 1; n > 1; n = half) {
-            half = (n + 1) / 2;
-            const bool near = nest_merges_in_warp(c->p, s, l, n);
-            warps += near || there ? 0 : (double)int_ceil_div(c->f->lanes, c->p->on->warp);
-            warps += near ? 0 : 2 * (double)warps_where(c, l, n - half);
-            there = !near;
-        }
-    }
-    const double passes = times * warps * (double)int_ceil_div(ts_dtype_bytes(sum_dtype(s)), BANK);
-    c->f->banks += passes, c->f->banks_least += passes;
-}
-
-static void add_stage(const figuring *c)
+/* What a matrix unit multiplies */
+static void add_fragments(const figuring *c)
 {
     const stage *s = c->s;
     const staging *staged[MAX_LOADS] = {NULL};
-    bool fragments[MAX_LOADS] = {false};
     unit_loops u;
-    add_merges(c);
     for (int i = 0; i < s->n_staging; i++)
-        if (staging_copies(&s->staging[i])) {
+        if (staging_copies(&s->staging[i]))
             staged[s->staging[i].load] = &s->staging[i];
-            figure_copy(c, &s->staging[i]);
-        }
     for (int i = 0; i < 2 && gpu_by_unit(s, &u); i++)
         if (u.load[i] >= 0 && (staged[u.load[i]] || kept_by(c->k, s, u.load[i]) >= 0))
-            fragments[u.load[i]] = true, figure_fragments(c, u.load[i], staged[u.load[i]], &u);
-    for (int i = 0; i < s->n_load && i < MAX_LOADS; i++)
-        if (!fragments[i])
-            figure_value(c, i, staged[i]);
-    figure_value(c, MAX_LOADS, NULL);
+            figure_fragments(c, u.load[i], staged[u.load[i]], &u);
 }
 
 /* ---- the time ---- */
@@ -145,15 +97,27 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
         f->groups *= trips_dealt(&outer->loop[l]) ? (double)loop_trips(&outer->loop[l]) : 1;
     f->groups = f->groups < 1 ? 1 : f->groups;
     const assembled *made = &k->made;
+    figuring all = {.p = p, .k = k, .f = f};
+    touching told = {.each = figure_touch, .user = &all};
+    if (p->on->touch)
+        p->on->touch(p, k, &told);
     f->room = (gpu_room){.lanes = f->lanes,
-                         .registers = made->registers ? made->registers : gpu_registers(p, k),
-                         .shared = made->registers ? made->shared : gpu_shared_bytes(p, k)};
+                         .registers = made->registers ? made->registers : room_registers(&all, &told),
+                         .shared = made->registers ? made->shared : told.shared};
     gpu_resident(card, &f->room);
     const double at_once = (double)(f->room.resident * card->processors);
     f->occupancy = card->lanes ? (double)(f->room.resident * f->lanes) / card->lanes : 0;
     f->waves = at_once > 0 ? ceil(f->groups / at_once) : 0;
     f->last = at_once > 0 ? (f->groups - (f->waves - 1) * at_once) / at_once : 0;
     for (int i = 0; i < k->n_stage; i++)
-        add_stage(&(figuring){.p = p, .k = k, .s = &k->stage[i], .f = f});
-    find_time(&(figuring){.p = p, .k = k, .f = f});
+        add_fragments(&(figuring){.p = p, .k = k, .s = &k->stage[i], .f = f});
+    find_time(&all);
+}
+
+int64_t gpu_registers(const plan *p, const kernel *k, int64_t *shared)
+{
+    touching told = {0};
+    const bool any = p->on->touch && p->on->touch(p, k, &told);
+    *shared = told.shared;
+    return any ? room_registers(&(figuring){.p = p, .k = k}, &told) : 0;
 }

@@ -38,7 +38,7 @@ bool gpu_by_unit(const stage *s, unit_loops *u); /* the lanes of a warp form its
 /* Multiply-adds of a processor in a cycle that a matrix unit of the target reaches */
 double gpu_unit_rate(const plan *p, const matrix_unit *u);
 void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
-int64_t gpu_shared_bytes(const plan *p, const kernel *k); /* of a group: slices, what stages hand on, sums that merge */
-int64_t gpu_registers(const plan *p, const kernel *k);    /* of a lane: sums, what they are made of, addresses */
+/* Of a lane: sums, what they are made of, addresses; and bytes of a group's memory: as both are foretold */
+int64_t gpu_registers(const plan *p, const kernel *k, int64_t *shared);
 void gpu_explain(const plan *p, const kernel *k, text *out); /* target.explain */
 #endif

@@ -2,7 +2,7 @@
  * Plans are only read; nothing is kept from one kernel to the next. */
 #ifndef TS_GPU_FIGURING_H
 #define TS_GPU_FIGURING_H
-#include "backends/gpu/walk.h"
+#include "backends/gpu/figures.h"
 
 /* lanes of a warp at most; banks, their bytes; bytes moved at once */
 enum { WARP = 64, BANKS = 32, BANK = 4, WIDE = 16 };
@@ -31,32 +31,11 @@ double trips_own(const kernel *k, const stage *s, int upto);
 double trips_of_value(const kernel *k, const stage *s, uint32_t axes);
 int trips_last(const stage *s, uint32_t axes); /* how many serial loops of the stage there are down to that one */
 bool trips_dealt(const loop *q);               /* to groups: one of them has one trip */
-/* The part of the walk of these loops that a mask leaves. */
-double trips_masked(const kernel *k, const stage *s, int upto);
 
-/* ---- plain.c, copies.c: adds what the stage does ---- */
-/* tally: what picks of a walk came to */
-typedef struct tally {
-    double times, parts, least;
-} tally;
-/* known: tallies of picks that are alike, by a number of what they follow from */
-enum { KNOWN = 2048 };
-typedef struct known {
-    struct {
-        int64_t key; /* 0: none */
-        tally tally;
-    } one[KNOWN];
-} known;
-bool known_add(const known *k, int64_t key, tally *t); /* false: it is not there */
-void known_put(known *k, int64_t key, const tally *before, const tally *t);
-/* One warp's access; of several at once the first with any lanes is what is told of it. */
-void figure_warp(gpu_access *a, tally *t, const int64_t *at, int n);
-void figure_add(const figuring *c, gpu_access *a, const tally *t, double share); /* share: of a group, for each pick */
-uint32_t figure_axes(const stage *s, int load); /* that move the operand; of the result those that are not folded */
-void figure_value(const figuring *c, int load, const staging *g); /* where it lies, or in the slice that g fills */
-void figure_copy(const figuring *c, const staging *g);
-/* Elements that a lane has in registers while a unit multiplies: of a slice on its way that it cannot send */
-int64_t figure_held(const figuring *c, const staging *g);
+/* ---- accesses.c: adds what the stage does ---- */
+void figure_touch(void *user, const touch *t); /* a figuring */
+/* ---- room.c ---- */
+int64_t room_registers(const figuring *c, const touching *told); /* of a lane */
 /* Of a matrix unit: eight rows of 16 bytes at a time, of a slice or of what an earlier stage left (g NULL) */
 void figure_fragments(const figuring *c, int load, const staging *g, const unit_loops *u);
 #endif

@@ -1,56 +1,10 @@
-/* room.c - what a group of a kernel takes of a processor: shared memory, and registers of each of its lanes. */
+/* room.c - registers that a lane of a kernel takes. */
 #include "backends/gpu/figuring.h"
-#include "schedule/nest/box.h"
 #include "schedule/nest/kept.h"
 #include "schedule/nest/slice.h"
 
 #include <math.h>
 
-static int64_t merged(const plan *p, const kernel *k, const stage *s) /* bytes for sums that lanes merge */
-{
-    return nest_merges_in_memory(p, s)
-               ? stage_states(s) * target_aligned(p->on, nest_group_lanes(p, k) * ts_dtype_bytes(TS_F64))
-               : 0;
-}
-
-/* Of a stage, from where what stages hand on ends: slices begin at multiples that a unit wants of them. */
-static int64_t slices_of(const plan *p, const kernel *k, const stage *s, int64_t from)
-{
-    int64_t bytes = 0, multiple = 1;
-    for (int j = 0; j < s->n_staging; j++) {
-        slice y;
-        if (!staging_copies(&s->staging[j]))
-            continue;
-        slice_find(p, k, s, &s->staging[j], &y);
-        multiple = int_max(multiple, y.multiple);
-        bytes += target_aligned(p->on, y.size * ts_dtype_bytes(stage_value(s, s->staging[j].load)->type.dtype)) *
-                 s->staging[j].stages;
-    }
-    for (int l = 0; l < s->nest.n && s->n_staging; l++)
-        bytes += box_barriers(p, k, s, l);
-    return int_max(int_ceil_div(from, multiple) * multiple - from + bytes,
-                   merged(p, k, s)); /* these when they are read */
-}
-
-int64_t gpu_shared_bytes(const plan *p, const kernel *k)
-{
-    int64_t handed = 0, most = 0;
-    for (int i = 0; i < k->n_stage; i++) {
-        const stage *s = &k->stage[i];
-        const int states = stage_carries(s) ? s->value->n_state : 0;
-        kept own;
-        kept_find(k, i, &own);
-        handed += s->scratch ? target_aligned(p->on, own.size * ts_dtype_bytes(s->node->type.dtype)) : 0;
-        for (int j = 0; j < states; j++)
-            handed += target_aligned(p->on, own.size * ts_dtype_bytes(s->value->arg[j]->dtype));
-    }
-    for (int i = 0; i < k->n_stage; i++)
-        most = int_max(most, slices_of(p, k, &k->stage[i], handed));
-    return handed + most > p->on->space->bytes ? most
-                                               : handed + most; /* else what stages hand on lies in global memory */
-}
-
-/* ---- registers ---- */
 typedef struct held {    /* by a lane, each in a register */
     double step;         /* of operands under the fold: what one step of the tile reads */
     double others;       /* of operands behind it */
@@ -126,7 +80,7 @@ static double beside(const stage *s, const held *h, double sums, bool merges)
 
 /* Fragments of matrix units, a word of which is two elements of 16 bits or one of 32, of all steps that are written
  * out; units of several warps take all from slices themselves. What is held of later slices has places, too. */
-static double fragments_of(const plan *p, const kernel *k, const stage *s, const unit_loops *u)
+static double fragments_of(const plan *p, const stage *s, const unit_loops *u, int64_t waiting)
 {
     enum { LANES = 32, WORD = 4, OF_UNIT = 14 };
     static const double HELD = 1.5;
@@ -143,10 +97,7 @@ static double fragments_of(const plan *p, const kernel *k, const stage *s, const
         }
         all += (double)own;
     }
-    for (int i = 0; i < s->n_staging; i++)
-        if (staging_copies(&s->staging[i]))
-            all += HELD * (double)figure_held(&(figuring){.p = p, .k = k, .s = s}, &s->staging[i]);
-    return all;
+    return all + HELD * (double)waiting;
 }
 
 static bool ends_in_warp(const plan *p, const stage *s) /* the last steps of its merges need no addresses */
@@ -158,8 +109,10 @@ static bool ends_in_warp(const plan *p, const stage *s) /* the last steps of its
     return any;
 }
 
-int64_t gpu_registers(const plan *p, const kernel *k)
+int64_t room_registers(const figuring *c, const touching *told)
 {
+    const plan *p = c->p;
+    const kernel *k = c->k;
     /* Of every kernel; of what several stages have in common; what merges of lanes take for addresses */
     enum { PLACES = 9, STAGES = 10, SUMS_AT = 3 };
     double most = 0;
@@ -171,7 +124,8 @@ int64_t gpu_registers(const plan *p, const kernel *k)
         unit_loops u;
         const double sums = (double)(nest_sums(p, s) * words);
         h.step *= (double)words;
-        const double own = gpu_by_unit(s, &u) ? fragments_of(p, k, s, &u) : PLACES + beside(s, &h, sums, k->merges);
+        const double own = gpu_by_unit(s, &u) ? fragments_of(p, s, &u, told->held)
+                                              : PLACES + beside(s, &h, sums, k->merges);
         most = fmax(most, sums + own - (ends_in_warp(p, s) ? SUMS_AT : 0));
     }
     most += k->n_stage > 1 ? STAGES : 0;

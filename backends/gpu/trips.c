@@ -19,7 +19,7 @@ static bool is_walked(const loop *q)
     return !q->role->in_registers && !trips_dealt(q);
 }
 
-double trips_masked(const kernel *k, const stage *s, int upto)
+static double trips_masked(const kernel *k, const stage *s, int upto)
 {
     bool any = false;
     for (int l = 0; k->mask && l < upto; l++)

@@ -2,6 +2,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/dialect.h"
+#include "backends/codegen/codegen.h"
 #include "backends/opencl/settings.h"
 
 #include <stdio.h>
@@ -125,12 +126,23 @@ static int operands_of(const ocl_device *d) /* that its parameters are bytes eno
     return (at_least(d->parameters, 1024) - OCL_BESIDES) / OCL_PER_OPERAND;
 }
 
+static bool touched(const plan *p, const kernel *k, touching *to)
+{
+    err e = {0}; /* who builds it is told why */
+    return kernel_touched(&ocl_device_of(p->on)->language, p, k, to, &e);
+}
+
 static const target *card_target(arena *mem, ocl_device *d, err *e)
 {
     ocl_dialect_groups(&d->language, d->is.card.subgroup > 1);
     d->workers = d->is.card.processors;
     snprintf(d->name, sizeof d->name, "%s", d->is.card.name);
-    return gpu_target_for(mem, &d->is.card, operands_of(d), e);
+    const target *t = gpu_target_for(mem, &d->is.card, operands_of(d), e);
+    target *own = arena_get(mem, sizeof *own);
+    if (!t)
+        return NULL;
+    *own = *t, own->touch = touched;
+    return own;
 }
 
 /* The widest vectors that drivers' compilers make, of what the processor has: LLVM's keep to 32 bytes unless they are

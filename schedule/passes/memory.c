@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void touch(plan *p, const node *n, int kernel_at)
+static void note_use(plan *p, const node *n, int kernel_at)
 {
     buffer *h = &p->buffer[n->id];
     if (h->last < kernel_at)
@@ -27,13 +27,13 @@ static void find_lifetimes(plan *p)
             if (!st->scratch)
                 h->first = h->last = i, h->where = IN_ARENA;
             for (int j = 0; j < st->n_load; j++)
-                touch(p, st->load[j]->from, i);
+                note_use(p, st->load[j]->from, i);
         }
     for (int i = 0; i < p->n_crossing; i++) {
         const crossing *c = &p->crossing[i];
         if (c->received)
             p->buffer[c->node->id].where = IN_ARENA, p->buffer[c->node->id].first = c->at;
-        touch(p, c->node, c->at);
+        note_use(p, c->node, c->at);
     }
 }
 

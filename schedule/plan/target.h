@@ -105,6 +105,23 @@ typedef struct op_counts {
     double lane_flops; /* of multiply-adds on vectors: two for each element */
 } op_counts;
 
+/* touch: the lanes of a warp that read or write memory at once, in so many of a kernel's trips as `share` says. */
+typedef struct touch {
+    int stage, load;   /* which operand of it; that behind all: the result */
+    bool shared, copy; /* a group's own memory; in a copy of a slice */
+    int64_t bytes;     /* of each lane, from at[i] on: bytes behind where the operand, or that memory, begins */
+    double share;
+    int n;
+    const int64_t *at;
+    const struct box *box; /* NULL; else a box of a tensor comes by itself, and at[] is where it begins along n axes */
+} touch;
+typedef struct touching {
+    void (*each)(void *user, const touch *t);
+    void *user;
+    /* Told: bytes of its own memory that a group takes; parts of slices on their way that a lane holds in registers */
+    int64_t shared, held;
+} touching;
+
 typedef struct plan plan;
 typedef struct kernel kernel;
 typedef struct streaming streaming;
@@ -154,6 +171,8 @@ typedef struct target {
     void (*explain)(const plan *p, const kernel *k, text *out);
     /* Counts what the kernel's text does; false: it has none. NULL: no text is written for it */
     bool (*count)(const plan *p, const kernel *k, op_counts *out);
+    /* Follows what lanes touch in the kernel's text; false: it has none. NULL: its workers are no groups of lanes */
+    bool (*touch)(const plan *p, const kernel *k, touching *to);
     void (*print)(const struct target *t,
                   text *out); /* the machine in one line, as ts_options.machine takes it; NULL: none */
     const void *own;          /* of the target's: what its guess and its back ends know of it beyond this */

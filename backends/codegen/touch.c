@@ -1,0 +1,529 @@
+/* touch.c - where in memory the lanes of a group read and write, followed in the statements that are printed: names are
+ * what they were given, loops and conditions are evaluated for each lane of a warp. Of many trips some are looked at,
+ * each of which stands for its share. What is the same in all trips of a loop is read once, as compilers see to, unless
+ * lanes meet in it. Where data decide, or who begins, places are those of 0, and conditions hold. */
+#include "backends/codegen/touch.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 64, MANY = 64, BOX_PIECE = 16 }; /* of a warp; loops around one access: at most */
+/* All trips are looked at where they are no more than ALL, else SOME: their mean is within some hundredths. */
+enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024 };
+
+typedef struct name { /* what a name stands for, by those that were known then */
+    const struct name *up, *in;
+    const char *is;
+    const cexpr *value; /* NULL: the number of loop `loop` */
+    int loop;
+} name;
+
+typedef struct around { /* a loop, or a condition, around what is looked at */
+    const struct around *up;
+    const stmt *loop;  /* NULL: a condition */
+    const cexpr *when; /* that holds, or not */
+    bool holds, meets; /* meets: lanes wait for one another in the loop */
+    const name *names;
+    int number; /* of loops around it */
+} around;
+
+typedef struct lane_value { /* a whole number by lane */
+    enum { OF_NUMBER, OF_LOOP, OF_LANE, OF_SUM, OF_FLOOR, OF_WHOLE, OF_FN, OF_SWIZZLE } kind;
+    int n;
+    int64_t number;
+    const struct lane_value *arg[MAX_ARG];
+    const struct lane_value *const *all; /* OF_SUM */
+    const int64_t *times;
+    whole_op whole;
+    const fn *fn;
+    uint64_t loops; /* that it depends on */
+} lane_value;
+
+typedef struct seen { /* what was read in a loop's trip need not be read again */
+    const struct seen *up;
+    const cexpr *x;
+    const around *loop;
+    const name *names;
+} seen;
+
+typedef struct follower {
+    const emitter *m;
+    arena *mem;
+    const touching *to;
+    const seen *seen;
+} follower;
+
+typedef struct place { /* in the text */
+    const around *around;
+    const name *names;
+    bool copies;
+} place;
+
+/* ---- what names stand for ---- */
+static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, bool sure);
+
+static lane_value *value_add(const follower *f, int kind, int64_t number)
+{
+    lane_value *t = arena_get(f->mem, sizeof *t);
+    *t = (lane_value){.kind = kind, .number = number};
+    return t;
+}
+
+static const lane_value *named(const follower *f, const cexpr *x, const name *in, bool sure)
+{
+    if (x->whole == W_NUMBER)
+        return value_add(f, OF_NUMBER, x->number);
+    if (f->m->d->lane && !strcmp(x->text, f->m->d->lane))
+        return value_add(f, OF_LANE, 0);
+    while (in && strcmp(in->is, x->text))
+        in = in->up;
+    if (!in)
+        return sure ? NULL : value_add(f, OF_NUMBER, 0);
+    if (in->value)
+        return value_in(f, in->value, in->in, sure);
+    lane_value *t = value_add(f, OF_LOOP, in->loop);
+    t->loops = UINT64_C(1) << in->loop;
+    return t;
+}
+
+static const lane_value *sum_of(const follower *f, const cexpr *x, const name *in, bool sure)
+{
+    lane_value *t = value_add(f, OF_SUM, x->kind == C_SUM ? x->number : 0);
+    const lane_value **all = arena_array(f->mem, (size_t)x->n, sizeof *all);
+    int64_t *times = arena_array(f->mem, (size_t)x->n, sizeof *times);
+    for (int i = 0; i < x->n; i++) { /* a pointer and elements behind it; elements behind a pointer */
+        const bool base = x->kind != C_SUM && i == (x->kind == C_ELEMENT);
+        times[i] = x->kind == C_SUM ? x->times[i] : base ? 1 : x->kind == C_ELEMENT ? x->bytes : x->number;
+        if (!(all[i] = value_in(f, x->arg[i], in, sure)))
+            return NULL;
+        t->loops |= all[i]->loops;
+    }
+    t->n = x->n, t->all = all, t->times = times;
+    return t;
+}
+
+static const lane_value *address_of(const follower *f, const cexpr *x, const name *in) /* less $1 bytes */
+{
+    const lane_value *at = sum_of(f, x->arg[0], in, false), *less = x->n > 1 ? value_in(f, x->arg[1], in, false) : NULL;
+    if (!less)
+        return at;
+    lane_value *all = value_add(f, OF_SUM, 0);
+    const lane_value **of = arena_array(f->mem, 2, sizeof *of);
+    int64_t *times = arena_array(f->mem, 2, sizeof *times);
+    of[0] = at, times[0] = 1, of[1] = less, times[1] = -x->arg[0]->bytes;
+    all->n = 2, all->all = of, all->times = times, all->loops = at->loops | less->loops;
+    return all;
+}
+
+static const lane_value *form_of(const follower *f, const cexpr *x, const name *in, bool sure)
+{
+    const fn *of = x->does && !x->of.n ? fn_find(x->does) : NULL;
+    if (x->whole == W_ADDRESS)
+        return address_of(f, x, in);
+    if (x->n == 1 && !x->does) /* a cast, and what else changes no number */
+        return value_in(f, x->arg[0], in, sure);
+    if ((!x->whole && !(of && of->whole)) || x->n > MAX_ARG)
+        return sure ? NULL : value_add(f, OF_NUMBER, 0);
+    lane_value *t = value_add(f, x->whole == W_SWIZZLED ? OF_SWIZZLE : x->whole ? OF_WHOLE : OF_FN, 0);
+    t->whole = x->whole, t->fn = of, t->n = x->n;
+    for (int i = 0; i < x->n; i++) {
+        if (!(t->arg[i] = value_in(f, x->arg[i], in, sure)))
+            return NULL;
+        t->loops |= t->arg[i]->loops;
+    }
+    return t;
+}
+
+/* sure: NULL where data say it; else these are 0 */
+static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, bool sure)
+{
+    lane_value *t;
+    switch (x->kind) {
+    case C_NUMBER: return value_add(f, OF_NUMBER, x->number);
+    case C_WORD: return named(f, x, in, sure);
+    case C_SUM:
+    case C_POINTER: return sum_of(f, x, in, sure);
+    case C_FORM: return form_of(f, x, in, sure);
+    case C_FLOOR:
+        t = value_add(f, OF_FLOOR, x->number);
+        if (!(t->arg[0] = value_in(f, x->arg[0], in, sure)))
+            return NULL;
+        t->loops = t->arg[0]->loops;
+        return t;
+    default: return sure ? NULL : value_add(f, OF_NUMBER, 0);
+    }
+}
+
+/* ---- numbers of all lanes ---- */
+typedef struct lanes {
+    int n;
+    int64_t first, loop[MANY][LANES];
+} lanes;
+
+static int64_t whole_value(whole_op does, int64_t a, int64_t b, int64_t c)
+{
+    switch (does) {
+    case W_LESS: return a < b;
+    case W_LEAST: return a >= b;
+    case W_SAME: return a == b;
+    case W_MIN: return int_min(a, b);
+    case W_MAX: return int_max(a, b);
+    case W_BOTH: return a && b;
+    case W_REST: return b ? a % b : 0;
+    case W_QUOTIENT: return b ? a / b : 0;
+    case W_TIMES: return a * b;
+    case W_BITS: return a ^ b;
+    case W_WHERE: return a ? b : c;
+    default: return a;
+    }
+}
+
+static void evaluate(const lanes *l, const lane_value *t, int64_t *out)
+{
+    int64_t of[MAX_ARG][LANES];
+    for (int k = 0; t->kind != OF_SUM && k < (t->kind == OF_FLOOR ? 1 : t->n); k++)
+        evaluate(l, t->arg[k], of[k]);
+    for (int i = 0; i < l->n; i++)
+        switch (t->kind) {
+        case OF_LOOP: out[i] = l->loop[t->number][i]; break;
+        case OF_LANE: out[i] = l->first + i; break;
+        case OF_FLOOR: out[i] = int_floor_div(of[0][i], t->number); break;
+        case OF_WHOLE:
+            out[i] = whole_value(t->whole, of[0][i], t->n > 1 ? of[1][i] : 0, t->n > 2 ? of[2][i] : 0);
+            break;
+        case OF_SWIZZLE: out[i] = slice_swizzled(of[0][i], (int)of[1][i], (int)of[2][i], (int)of[3][i]); break;
+        case OF_FN: {
+            int64_t v[MAX_ARG];
+            for (int k = 0; k < t->n; k++)
+                v[k] = of[k][i];
+            out[i] = fn_whole(t->fn, TS_I64, v);
+            break;
+        }
+        default: out[i] = t->number; break;
+        }
+    for (int k = 0; t->kind == OF_SUM && k < t->n; k++) {
+        evaluate(l, t->all[k], of[0]);
+        for (int i = 0; i < l->n; i++)
+            out[i] += t->times[k] * of[0][i];
+    }
+}
+
+/* ---- one access, in all trips ---- */
+typedef struct bounded { /* a loop around it that matters; or a condition */
+    const around *of;
+    const lane_value *from, *to, *when;
+    int64_t trips;
+} bounded;
+typedef struct access {
+    int n, n_step; /* loops; all, the outermost first */
+    bounded step[2 * MANY];
+    int n_at; /* numbers of one lane; 0: a place of each */
+    const lane_value *at[BOX_DIMS];
+} access;
+
+static double spread(uint64_t i) /* of [0, 1), without any order */
+{
+    return (double)(random_bits(0, i) >> 11) * 0x1p-53;
+}
+
+typedef struct picker { /* of a combination of trips, the outermost loop's first */
+    bool every;
+    int64_t i, left;
+    double part, taken;
+    int loop;
+} picker;
+
+/* All in their order; else one of each of some stretches of these, the first of all among them. A fraction has numbers
+ * for some loops alone: those within take another one. */
+static int64_t pick(picker *p, int64_t trips)
+{
+    enum { DIGITS = 1 << 30 };
+    p->loop++;
+    if (p->every) {
+        p->left /= trips;
+        return p->i / p->left % trips;
+    }
+    if (p->taken > DIGITS)
+        p->part = p->i ? spread((uint64_t)p->i * MANY + (uint64_t)p->loop) : 0, p->taken = 1;
+    p->part *= (double)trips, p->taken *= (double)trips;
+    const int64_t number = int_min((int64_t)p->part, trips - 1);
+    p->part -= (double)number;
+    return number;
+}
+
+/* Lanes that are there in that pick of the loops' trips, and where */
+static int look(const follower *f, const access *a, lanes *l, picker *p, int64_t *at)
+{
+    bool there[LANES];
+    int n = 0;
+    int64_t from[LANES], to[LANES];
+    const int64_t warp = f->m->p->on->warp;
+    l->first = pick(p, int_ceil_div(f->m->group, warp)) * warp,
+    l->n = (int)int_min(int_min(warp, LANES), f->m->group - l->first);
+    for (int k = 0; k < l->n; k++)
+        there[k] = true;
+    for (int s = 0; s < a->n_step; s++) {
+        const bounded *q = &a->step[s];
+        if (q->when) {
+            evaluate(l, q->when, to);
+            for (int k = 0; k < l->n; k++)
+                there[k] = there[k] && !to[k] == !q->of->holds;
+            continue;
+        }
+        const int64_t number = pick(p, q->trips);
+        memset(from, 0, sizeof from);
+        if (q->from)
+            evaluate(l, q->from, from);
+        if (q->to)
+            evaluate(l, q->to, to);
+        for (int k = 0; k < l->n; k++) {
+            const int64_t v = from[k] + number * q->of->loop->step;
+            l->loop[q->of->number][k] = v, there[k] = there[k] && (!q->to || v < to[k]);
+        }
+    }
+    for (int d = 0, one = 0; d < (a->n_at ? a->n_at : 1); d++) {
+        evaluate(l, a->at[d], from);
+        for (int k = 0; a->n_at && k < l->n; k++)
+            one = there[k] ? k : one;
+        for (int k = 0; k < l->n; k++)
+            if (there[k] && (!a->n_at || k == one))
+                at[n++] = from[k];
+    }
+    return n;
+}
+
+static void look_at_all(const follower *f, const access *a, touch *t)
+{
+    lanes l;
+    int64_t at[LANES];
+    double all = (double)int_ceil_div(f->m->group, f->m->p->on->warp);
+    for (int s = 0; s < a->n_step; s++)
+        all *= a->step[s].when ? 1 : (double)a->step[s].trips;
+    const double few = all <= ALL_TRIPS ? all : SOME_TRIPS;
+    memset(l.loop, 0, sizeof l.loop);
+    t->share = few > 0 ? all / few : 0, t->at = at;
+    for (int64_t i = 0; i < (int64_t)few; i++) {
+        picker p = {all <= ALL_TRIPS, i, (int64_t)few, i ? ((double)i + spread((uint64_t)i)) / few : 0, 1, 0};
+        if ((t->n = look(f, a, &l, &p, at)))
+            f->to->each(f->to->user, t);
+    }
+}
+
+static int64_t trips_of(const stmt *s, const lane_value *from, const lane_value *to)
+{
+    lanes l = {.n = 1};
+    int64_t first[LANES] = {0}, end[LANES];
+    if (s->trips || !to)
+        return int_max(s->trips, 1);
+    if (from)
+        evaluate(&l, from, first);
+    evaluate(&l, to, end);
+    return int_max(int_ceil_div(end[0] - first[0], s->step), 0);
+}
+
+/* Conditions, and loops in which it is not the same: from the innermost out */
+static void find_steps(const follower *f, access *a, const around *up, bool written)
+{
+    bounded step[2 * MANY];
+    uint64_t loops = 0;
+    bool stays = written; /* it has to be done where it stands */
+    int n = 0;
+    for (int d = 0; d < (a->n_at ? a->n_at : 1); d++)
+        loops |= a->at[d]->loops;
+    for (const around *q = up; q; q = q->up)
+        if (!q->loop && (step[0].when = value_in(f, q->when, q->names, true)))
+            loops |= step[0].when->loops;
+    for (const around *q = up; q && n < 2 * MANY; q = q->up) {
+        bounded *s = &step[n];
+        *s = (bounded){.of = q};
+        if (!q->loop) {
+            n += (s->when = value_in(f, q->when, q->names, true)) != NULL;
+            continue;
+        }
+        const bool moved = loops >> q->number & 1 || q->meets || q->loop->kind == S_CHUNKS;
+        if (!moved && (!stays || (q->loop->how == WRITTEN_OUT && !written)))
+            continue;
+        stays = stays || q->loop->how != WRITTEN_OUT;
+        s->from = q->loop->from ? value_in(f, q->loop->from, q->names, true) : NULL;
+        s->to = q->loop->kind == S_LOOP ? value_in(f, q->loop->to, q->names, true) : NULL;
+        s->trips = trips_of(q->loop, s->from, s->to);
+        loops |= (s->from ? s->from->loops : 0) | (s->to ? s->to->loops : 0);
+        n++;
+    }
+    a->n_step = n;
+    for (int i = 0; i < n; i++)
+        a->step[i] = step[n - 1 - i];
+}
+
+static bool is_seen(follower *f, const place *p, const cexpr *x)
+{
+    const around *in = p->around;
+    while (in && !in->loop)
+        in = in->up;
+    for (const seen *s = f->seen; s; s = s->up)
+        if (s->loop == in && s->names == p->names && cexpr_same(s->x, x))
+            return true;
+    seen *own = arena_get(f->mem, sizeof *own);
+    *own = (seen){f->seen, x, in, p->names};
+    f->seen = own;
+    return false;
+}
+
+/* element: of memory; or what tells of the place `at`. when: and only where that holds, too; NULL: always */
+static void touched(follower *f, const place *p, const cexpr *x, const lane_value *at, const cexpr *when, bool written,
+                    int bytes)
+{
+    access a = {.at = {at}};
+    const around under = {.up = p->around, .when = when, .holds = true, .names = p->names};
+    touch t = {.stage = x->stage, .load = x->load, .shared = x->shared, .copy = p->copies, .bytes = bytes};
+    find_steps(f, &a, when ? &under : p->around, written);
+    look_at_all(f, &a, &t);
+}
+
+/* ---- the statements ---- */
+static void values(follower *f, const place *p, const cexpr *x);
+
+static void element_touched(follower *f, const place *p, const cexpr *x, const cexpr *when, bool written, int bytes)
+{
+    if (x->bytes && (written || !is_seen(f, p, x)))
+        touched(f, p, x, sum_of(f, x, p->names, false), when, written, bytes ? bytes : x->bytes);
+    for (int i = 0; i < x->n; i++)
+        values(f, p, x->arg[i]);
+}
+
+static void box_touched(const follower *f, const place *p, const cexpr *x)
+{
+    const struct box *b = &f->m->data.box[x->bytes].box;
+    const around *up = p->around;
+    access a = {.n_at = (int)b->n};
+    touch t = {.stage = x->stage, .load = x->load, .copy = true, .bytes = BOX_PIECE, .box = b};
+    for (int d = 0; d < a.n_at; d++)
+        a.at[d] = value_in(f, x->arg[x->n - a.n_at + d], p->names, false);
+    find_steps(f, &a, up, true);
+    look_at_all(f, &a, &t);
+}
+
+static void moved(follower *f, const place *p, const cexpr *x)
+{
+    if (x->moves == TAKES)
+        element_touched(f, p, x->arg[0]->arg[0], x->arg[1], false, x->bytes);
+    if (x->moves == PUTS)
+        touched(f, p, x->arg[0]->arg[0], value_in(f, x->arg[0], p->names, false), NULL, true, x->bytes),
+            values(f, p, x->arg[1]);
+    if (x->moves == BOXES)
+        box_touched(f, p, x);
+    if (x->moves != SENDS)
+        return;
+    const cexpr *from = x->arg[1]->arg[0];
+    cexpr to = *from;
+    to.shared = true;
+    element_touched(f, p, from, x->arg[2], false, x->bytes);
+    touched(f, p, &to, value_in(f, x->arg[0], p->names, false), NULL, true, x->bytes);
+}
+
+static void values(follower *f, const place *p, const cexpr *x)
+{
+    const bool choice = x->whole == W_WHERE || (x->kind == C_FORM && x->does && !strcmp(x->does, "select"));
+    if (x->moves)
+        moved(f, p, x);
+    else if (x->kind == C_ELEMENT)
+        element_touched(f, p, x, NULL, false, 0);
+    else if (x->whole != W_ADDRESS)
+        for (int i = 0; i < x->n; i++) {
+            place own = *p;
+            if (choice && i) {
+                around *under = arena_get(f->mem, sizeof *under);
+                *under = (around){.up = p->around, .when = x->arg[0], .holds = i == 1, .names = p->names};
+                own.around = under;
+            }
+            values(f, &own, x->arg[i]);
+        }
+}
+
+static bool meets_in(const follower *f, const stmt *in)
+{
+    bool any = false;
+    for (const stmt *s = in->first; s && !any; s = s->next)
+        any = s->kind == S_BARRIER || meets_in(f, s) || (s->other && meets_in(f, s->other)) ||
+              (s->kind == S_CALL && s->value->kind == C_TILE && meets_in(f, f->m->tiles.made[s->value->load]->body));
+    return any;
+}
+
+static const name *name_add(const follower *f, const name *up, const char *is, const cexpr *value, const name *in,
+                            int number)
+{
+    name *n = arena_get(f->mem, sizeof *n);
+    *n = (name){up, in, is, value, number};
+    return n;
+}
+
+static void statements(follower *f, place p, const stmt *in);
+
+static void tile_called(follower *f, const place *p, const cexpr *x)
+{
+    const tile_made *t = f->m->tiles.made[x->load];
+    place own = {p->around, NULL, p->copies};
+    for (int i = 0; i < x->n; i++)
+        own.names = name_add(f, own.names, t->parameter[i]->text, x->arg[i], p->names, 0);
+    statements(f, own, t->body);
+}
+
+static void branches(follower *f, const place *p, const stmt *s)
+{
+    for (int i = 0; i < 2; i++) {
+        around *q = arena_get(f->mem, sizeof *q);
+        *q = (around){.up = p->around, .when = s->value, .holds = !i, .names = p->names};
+        if (!i || s->other)
+            statements(f, (place){q, p->names, p->copies}, i ? s->other : s);
+    }
+}
+
+static int loops_around(const around *a)
+{
+    int n = 0;
+    for (; a; a = a->up)
+        n += a->loop != NULL;
+    return n;
+}
+
+static void loop_followed(follower *f, const place *p, const stmt *s)
+{
+    around *q = arena_get(f->mem, sizeof *q);
+    *q = (around){p->around, s, NULL, false, meets_in(f, s), p->names, loops_around(p->around)};
+    if (q->number < MANY)
+        statements(f, (place){q, name_add(f, p->names, s->name, NULL, NULL, q->number), p->copies}, s);
+}
+
+static void statements(follower *f, place p, const stmt *in)
+{
+    for (const stmt *s = in->first; s; s = s->next) {
+        if (s->value && s->value->kind == C_TILE)
+            tile_called(f, &p, s->value);
+        else if (s->value && s->kind != S_TABLE)
+            values(f, &p, s->value);
+        if (s->kind == S_LET || s->kind == S_CONSTANT) {
+            p.names = s->value ? name_add(f, p.names, s->name, s->value, p.names, 0) : p.names;
+            for (const stmt *q = s->first; q; q = q->next)
+                values(f, &p, q->value), p.names = name_add(f, p.names, q->name, q->value, p.names, 0);
+        } else if (s->kind == S_STORE && s->place->kind == C_ELEMENT)
+            element_touched(f, &p, s->place, NULL, true, 0);
+        else if (s->kind == S_IF)
+            branches(f, &p, s);
+        else if (s->kind == S_LOOP || s->kind == S_CHUNKS)
+            loop_followed(f, &p, s);
+        else
+            statements(f, (place){p.around, p.names, p.copies || s->kind == S_STAGE}, s);
+    }
+}
+
+void kernel_touch(const emitter *m, touching *to)
+{
+    arena mem = {0};
+    follower f = {.m = m, .mem = &mem, .to = to};
+    to->shared = m->data.scratch_most;
+    for (int i = 0; i < m->tiles.n; i++)
+        to->held = int_max(to->held, m->tiles.made[i]->held);
+    if (to->each)
+        statements(&f, (place){0}, m->out.code.at);
+    arena_free(&mem);
+}

@@ -1,0 +1,8 @@
+/* touch.h - for each access that the statements of a kernel make: where the lanes of a warp are. */
+#ifndef TS_TOUCH_H
+#define TS_TOUCH_H
+#include "backends/codegen/emit.h"
+#include "schedule/nest/slice.h"
+
+void kernel_touch(const emitter *m, touching *to);
+#endif

@@ -1,0 +1,99 @@
+/* accesses.c - what a group's warps touch of memory, as the kernel's statements say it (target.touch): in sectors of
+ * global memory, and passes over banks. */
+#include "backends/gpu/figuring.h"
+#include "schedule/nest/box.h"
+#include "schedule/nest/kept.h"
+#include "schedule/nest/slice.h"
+
+static gpu_access *access_of(const figuring *c, const touch *t)
+{
+    gpu_figures *f = c->f;
+    const stage *s = &c->k->stage[t->stage];
+    int i = 0;
+    while (i < f->n_access && (f->access[i].s != s || f->access[i].load != t->load ||
+                               f->access[i].shared != t->shared || f->access[i].copy != t->copy))
+        i++;
+    if (i == MAX_ACCESS || t->load < 0 || t->load > MAX_LOADS) /* sums that merge, and states, have no name */
+        return NULL;
+    f->n_access += i == f->n_access;
+    f->access[i].s = s, f->access[i].load = t->load, f->access[i].shared = t->shared, f->access[i].copy = t->copy;
+    f->access[i].bytes = int_max(f->access[i].bytes, t->bytes);
+    return &f->access[i];
+}
+
+static void add(const figuring *c, const touch *t, double times, double parts, double least)
+{
+    gpu_figures *f = c->f;
+    gpu_access *a = access_of(c, t);
+    const double share = t->share / f->groups;
+    if (a && !a->parts)
+        a->parts = (int64_t)(parts + 0.5), a->least = (int64_t)(least + 0.5);
+    if (a)
+        a->times += share * times;
+    if (t->shared)
+        f->banks += share * parts, f->banks_least += share * least;
+    else
+        f->moved += share * parts * SECTOR, f->asked += share * least * SECTOR;
+}
+
+/* Rows of a box, of which what lies outside of the tensor is not read; a sector that goes on where the row before ended
+ * comes once. */
+static void add_box(const figuring *c, const touch *t)
+{
+    const box *b = t->box;
+    int64_t rows = 1, last = INT64_MIN;
+    double times = 0, parts = 0, least = 0;
+    for (int d = 1; d < b->n; d++)
+        rows *= b->dim[d].count;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t rest = i, at = b->first;
+        const int64_t begin = int_max(t->at[0], 0), end = int_min(t->at[0] + b->dim[0].count, b->dim[0].extent);
+        bool inside = begin < end;
+        for (int d = 1; d < b->n; d++) {
+            const int64_t place = t->at[d] + rest % b->dim[d].count;
+            inside = inside && place >= 0 && place < b->dim[d].extent;
+            at += place * b->dim[d].stride, rest /= b->dim[d].count;
+        }
+        if (!inside)
+            continue;
+        const int64_t low = (at + begin * b->size) / SECTOR, high = (at + end * b->size - 1) / SECTOR;
+        times++, parts += (double)(high - low + (low != last)), last = high;
+        least += (double)((end - begin) * b->size) / SECTOR;
+    }
+    add(c, t, times, parts, least);
+}
+
+void figure_touch(void *user, const touch *t)
+{
+    if (t->box)
+        add_box(user, t);
+    else if (t->shared)
+        add(user, t, 1, (double)warp_cycles(t->at, t->n, t->bytes), (double)warp_cycles_least(t->n, t->bytes));
+    else
+        add(user, t, 1, (double)warp_sectors(t->at, t->n, t->bytes), (double)warp_sectors_least(t->at, t->n, t->bytes));
+}
+
+/* ---- fragments ---- */
+void figure_fragments(const figuring *c, int load, const staging *g, const unit_loops *u)
+{
+    enum { ROWS = 8 };
+    const stage *s = c->s;
+    const int own = s->nest.loop[u->loop[load == u->load[1]]].axis, folded = s->nest.loop[u->loop[2]].axis;
+    const int64_t size = ts_dtype_bytes(stage_value(s, load)->type.dtype);
+    slice y = {.size = 1};
+    int64_t at[ROWS];
+    if (g)
+        slice_find(c->p, c->k, s, g, &y);
+    else
+        y.stride[own] = kept_stride(c->k, s, load, own), y.stride[folded] = kept_stride(c->k, s, load, folded);
+    for (int i = 0; i < ROWS; i++)
+        at[i] = size * slice_swizzled(i * y.stride[y.stride[folded] == 1 ? own : folded], y.shift, y.mask, y.piece);
+    const matrix_unit *v = nest_unit_row(c->p, s, u);
+    double times = trips_of_value(c->k, s, stage_axes(s, load)) * (double)int_ceil_div(nest_group(s), c->p->on->warp);
+    if (v && v->warps && load == u->load[1]) /* it is read once for all of them */
+        times /= v->warps;
+    const double least = (double)(u->trips[load == u->load[1]] * u->trips[2] * size) / (ROWS * WIDE);
+    const touch t = {
+        .stage = (int)(s - c->k->stage), .load = load, .shared = true, .bytes = WIDE, .share = times * c->f->groups};
+    add(c, &t, 1, least * (double)warp_cycles(at, ROWS, WIDE), least);
+}
