@@ -253,7 +253,7 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
     emit_meet(m);
     if (!last) {
         code_let(&m->out.code, of, ring_name(m, "coming", r),
-                 cexpr_word(m->mem, arena_format(m->mem, "%s + %d", trip, r->slots - 1)));
+                 cexpr_plus(m->mem, cexpr_word(m->mem, trip), r->slots - 1));
         code_let(&m->out.code, of, ring_name(m, "next", r),
                  cexpr_word(m->mem, arena_format(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1)));
         m->tile.sends = r;

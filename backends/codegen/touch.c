@@ -321,6 +321,16 @@ static int64_t trips_of(const stmt *s, const lane_value *from, const lane_value 
     return int_max(int_ceil_div(end[0] - first[0], s->step), 0);
 }
 
+/* What is known of a condition; NULL: nothing */
+static const lane_value *known_of(const follower *f, const around *q, const cexpr *x)
+{
+    const lane_value *all = value_in(f, x, q->names, true);
+    if (all || x->whole != W_BOTH || !q->holds)
+        return all;
+    const lane_value *a = known_of(f, q, x->arg[0]), *b = known_of(f, q, x->arg[1]);
+    return a ? a : b;
+}
+
 /* Conditions, and loops in which it is not the same: from the innermost out */
 static void find_steps(const follower *f, access *a, const around *up, bool written)
 {
@@ -331,13 +341,13 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
     for (int d = 0; d < (a->n_at ? a->n_at : 1); d++)
         loops |= a->at[d]->loops;
     for (const around *q = up; q; q = q->up)
-        if (!q->loop && (step[0].when = value_in(f, q->when, q->names, true)))
+        if (!q->loop && (step[0].when = known_of(f, q, q->when)))
             loops |= step[0].when->loops;
     for (const around *q = up; q && n < 2 * MANY; q = q->up) {
         bounded *s = &step[n];
         *s = (bounded){.of = q};
         if (!q->loop) {
-            n += (s->when = value_in(f, q->when, q->names, true)) != NULL;
+            n += (s->when = known_of(f, q, q->when)) != NULL;
             continue;
         }
         const bool moved = loops >> q->number & 1 || q->meets || q->loop->kind == S_CHUNKS;

@@ -25,9 +25,9 @@ static void add(const figuring *c, const touch *t, double times, double parts, d
 {
     gpu_figures *f = c->f;
     gpu_access *a = access_of(c, t);
-    const double share = t->share / f->groups;
-    if (a && !a->parts)
-        a->parts = (int64_t)(parts + 0.5), a->least = (int64_t)(least + 0.5);
+    const double share = t->share;
+    if (a && !a->parts && times > 0) /* of one warp's, or of one row of a box */
+        a->parts = (int64_t)(parts / times + 0.5), a->least = (int64_t)(least / times + 0.5);
     if (a)
         a->times += share * times;
     if (t->shared)

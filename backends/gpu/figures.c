@@ -111,6 +111,9 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     f->last = at_once > 0 ? (f->groups - (f->waves - 1) * at_once) / at_once : 0;
     for (int i = 0; i < k->n_stage; i++)
         add_fragments(&(figuring){.p = p, .k = k, .s = &k->stage[i], .f = f});
+    f->moved /= f->groups, f->asked /= f->groups, f->banks /= f->groups, f->banks_least /= f->groups;
+    for (int i = 0; i < f->n_access; i++)
+        f->access[i].times /= f->groups;
     find_time(&all);
 }
 

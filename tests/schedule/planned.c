@@ -1,5 +1,6 @@
 #include "tests/schedule/planned.h"
 #include "backends/c/explain.h"
+#include "backends/cuda/program.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static bool find_target(planned *b, const setting *s, err *e)
                (cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads), b->on.count = c_count, true);
     if (!gpu_read(&b->card, s->machine, e) || !(t = gpu_target(&b->mem, &b->card, e)))
         return false;
-    return b->on = *t, true;
+    return b->on = *t, b->on.touch = cuda_touch, true;
 }
 
 static void begin(planned *b, const setting *s, err *e)
