@@ -35,15 +35,16 @@ typedef enum whole_op {
     W_QUOTIENT, /* of what is never negative */
     W_TIMES,
     W_BITS, /* those that one of both has */
-    /* Others: the place of an element, less $1 elements; $1 where $0 holds, else 0 or $2; $0 in pieces that change places (slice.h) */
+    /* Others: the place of an element, less $1 elements; $1 where $0 holds, else 0 or $2; $0 in pieces that change
+     * places (slice.h) */
     W_ADDRESS,
     W_WHERE,
     W_SWIZZLED
 } whole_op;
 
 /* Forms that move some bytes at once: from the place $0 where $1 holds; to the place $0; to the address $0 from the place
- * $1 where $2 holds */
-typedef enum moves { NO_MOVE, TAKES, PUTS, SENDS, BOXES } moves; /* BOXES: of map number `bytes`, from the last $ on */
+ * $1 where $2 holds; a box of map number `bytes`, from where the last $ say */
+typedef enum moves { NO_MOVE, TAKES, PUTS, SENDS, BOXES } moves;
 
 typedef struct cexpr cexpr;
 struct cexpr {

@@ -58,7 +58,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
-    int64_t held; /* parts of later slices that a lane has in registers, at most */
+    int64_t held;                  /* parts of later slices that a lane has in registers, at most */
     const char *declared;          /* its parameters */
     const cexpr *const *parameter; /* their names, in the order of a call's arguments */
     stmt *body;
@@ -375,7 +375,7 @@ void carry_arguments(emitter *m, arguments *a, const tile_made *f);
 /* move.c: copies by all lanes of the group together. */
 void lanes_copy(emitter *m, const copying *c);
 int64_t lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN: how many */
-bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
+bool lanes_send(emitter *m, const copying *c);    /* whether it can be SENT */
 /* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
  * element. x: the n that are computed in it. stores: into the result. Whether there are any; then there is something to
  * close. */
@@ -449,6 +449,7 @@ void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 bool bounds_open(emitter *m); /* opens a test around the tile's folds where one is needed */
 /* mask.c: what a mask leaves of a block of rows. */
+#define MASK_TABLE "count"     /* its name in the text */
 void mask_open(emitter *m);    /* before the first stage */
 void mask_check(emitter *m);   /* behind each stage */
 bool mask_carried(emitter *m); /* before the loop along which states are carried: opens a block if it ends there */

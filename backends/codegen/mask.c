@@ -8,11 +8,11 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
     text line = {0};
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
-    code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_word(m->mem, text_str(&line))});
+    code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = MASK_TABLE, .value = cexpr_word(m->mem, text_str(&line))});
     text_free(&line);
-    code_let(
-        &m->out.code, m->d->index, "limit",
-        cexpr_element(m->mem, "count", emit_index(m, affine_div(&m->sp, m->shared.axis[rows], y->rows)), IN_REGISTERS));
+    code_let(&m->out.code, m->d->index, "limit",
+             cexpr_element(m->mem, MASK_TABLE, emit_index(m, affine_div(&m->sp, m->shared.axis[rows], y->rows)),
+                           IN_REGISTERS));
 }
 
 void mask_open(emitter *m)

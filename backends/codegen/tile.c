@@ -391,10 +391,10 @@ static void name_singles(emitter *m, const tile_made *f) /* numbers on their own
         if (!f->loads[i] || !emit_single(m, i))
             continue;
         const char *wrap = cstyle_load(m->mem, m->d, m->out.uses, d);
-        code_let(
-            &m->out.code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
-            arena_format(m->mem, "s%d", i),
-            cexpr_one(m->mem, wrap, cexpr_element(m->mem, arena_format(m->mem, "x%d", i), cexpr_word(m->mem, "0"), i)));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, d, m->p->reference)),
+                 arena_format(m->mem, "s%d", i),
+                 cexpr_one(m->mem, wrap,
+                           emit_at(m, cexpr_word(m->mem, arena_format(m->mem, "x%d", i)), emit_whole(m, 0), i)));
     }
 }
 

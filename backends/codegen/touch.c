@@ -28,7 +28,7 @@ typedef struct around { /* a loop, or a condition, around what is looked at */
 } around;
 
 typedef struct lane_value { /* a whole number by lane */
-    enum { OF_NUMBER, OF_LOOP, OF_LANE, OF_SUM, OF_FLOOR, OF_WHOLE, OF_FN, OF_SWIZZLE } kind;
+    enum { OF_NUMBER, OF_LOOP, OF_LANE, OF_SUM, OF_FLOOR, OF_WHOLE, OF_FN, OF_SWIZZLE, OF_TABLE } kind;
     int n;
     int64_t number;
     const struct lane_value *arg[MAX_ARG];
@@ -115,6 +115,17 @@ static const lane_value *address_of(const follower *f, const cexpr *x, const nam
     return all;
 }
 
+/* Of the table that says how far a mask lets blocks be walked */
+static lane_value *table_of(const follower *f, const cexpr *x, const name *in)
+{
+    const lane_value *at = f->m->k->mask && !x->bytes ? value_in(f, x->arg[0], in, true) : NULL;
+    if (!at || x->arg[1]->kind != C_WORD || strcmp(x->arg[1]->text, MASK_TABLE) != 0)
+        return NULL;
+    lane_value *v = value_add(f, OF_TABLE, 0);
+    v->arg[0] = at, v->n = 1, v->loops = at->loops;
+    return v;
+}
+
 static const lane_value *form_of(const follower *f, const cexpr *x, const name *in, bool sure)
 {
     const fn *of = x->does && !x->of.n ? fn_find(x->does) : NULL;
@@ -150,13 +161,19 @@ static const lane_value *value_in(const follower *f, const cexpr *x, const name 
             return NULL;
         t->loops = t->arg[0]->loops;
         return t;
-    default: return sure ? NULL : value_add(f, OF_NUMBER, 0);
+    case C_ELEMENT:
+        if ((t = table_of(f, x, in)))
+            return t;
+        break;
+    default: break;
     }
+    return sure ? NULL : value_add(f, OF_NUMBER, 0);
 }
 
 /* ---- numbers of all lanes ---- */
 typedef struct lanes {
     int n;
+    const mask_skip *table;
     int64_t first, loop[MANY][LANES];
 } lanes;
 
@@ -192,6 +209,7 @@ static void evaluate(const lanes *l, const lane_value *t, int64_t *out)
             out[i] = whole_value(t->whole, of[0][i], t->n > 1 ? of[1][i] : 0, t->n > 2 ? of[2][i] : 0);
             break;
         case OF_SWIZZLE: out[i] = slice_swizzled(of[0][i], (int)of[1][i], (int)of[2][i], (int)of[3][i]); break;
+        case OF_TABLE: out[i] = l->table->count[int_max(0, int_min(of[0][i], l->table->n - 1))]; break;
         case OF_FN: {
             int64_t v[MAX_ARG];
             for (int k = 0; k < t->n; k++)
@@ -294,13 +312,12 @@ static int look(const follower *f, const access *a, lanes *l, picker *p, int64_t
 
 static void look_at_all(const follower *f, const access *a, touch *t)
 {
-    lanes l;
+    lanes l = {.table = f->m->k->mask};
     int64_t at[LANES];
     double all = (double)int_ceil_div(f->m->group, f->m->p->on->warp);
     for (int s = 0; s < a->n_step; s++)
         all *= a->step[s].when ? 1 : (double)a->step[s].trips;
     const double few = all <= ALL_TRIPS ? all : SOME_TRIPS;
-    memset(l.loop, 0, sizeof l.loop);
     t->share = few > 0 ? all / few : 0, t->at = at;
     for (int64_t i = 0; i < (int64_t)few; i++) {
         picker p = {all <= ALL_TRIPS, i, (int64_t)few, i ? ((double)i + spread((uint64_t)i)) / few : 0, 1, 0};
@@ -309,9 +326,9 @@ static void look_at_all(const follower *f, const access *a, touch *t)
     }
 }
 
-static int64_t trips_of(const stmt *s, const lane_value *from, const lane_value *to)
+static int64_t trips_of(const emitter *m, const stmt *s, const lane_value *from, const lane_value *to)
 {
-    lanes l = {.n = 1};
+    lanes l = {.n = 1, .table = m->k->mask};
     int64_t first[LANES] = {0}, end[LANES];
     if (s->trips || !to)
         return int_max(s->trips, 1);
@@ -340,6 +357,7 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
     int n = 0;
     for (int d = 0; d < (a->n_at ? a->n_at : 1); d++)
         loops |= a->at[d]->loops;
+    const uint64_t placed = loops; /* by where it is; conditions say in which trips */
     for (const around *q = up; q; q = q->up)
         if (!q->loop && (step[0].when = known_of(f, q, q->when)))
             loops |= step[0].when->loops;
@@ -356,7 +374,8 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
         stays = stays || q->loop->how != WRITTEN_OUT;
         s->from = q->loop->from ? value_in(f, q->loop->from, q->names, true) : NULL;
         s->to = q->loop->kind == S_LOOP ? value_in(f, q->loop->to, q->names, true) : NULL;
-        s->trips = trips_of(q->loop, s->from, s->to);
+        const bool once = q->loop->how == WRITTEN_OUT && !written && !q->meets && !(placed >> q->number & 1);
+        s->trips = once ? 1 : trips_of(f->m, q->loop, s->from, s->to);
         loops |= (s->from ? s->from->loops : 0) | (s->to ? s->to->loops : 0);
         n++;
     }

@@ -49,21 +49,27 @@ static const move_form moves[] = {
  * of 16 bytes, whose places the lanes give. */
 static const sums_form sums = {2, {{LANE, 4, 0, 0}, {SUM_PART, 2, 0, 8}}, {{LANE, 0, 4, 2}, {SUM_PART, 0, 2, 0}},
                                "paired($0, $1, $2)", {8, 2}, 0};
-static const fragment_form halves_a = {.words = 4,
-                                       .along = {{"rows4<$2>($0, $1)", {{LANE, 0, 16, 0}}, {{LANE, 16, 0, 0}}, 8},
-                                                 {"columns4<$2>($0, $1)", {{LANE, 8, 2, 0}}, {{LANE, 0, 8, 0}, {LANE, 16, 0, 8}}, 8}}};
-static const fragment_form halves_b = {.words = 2,
-                                       .along = {{"rows2<$2>($0, $1)", {{LANE, 0, 8, 0}}, {{LANE, 8, 2, 0}}, 8},
-                                                 {"columns2<$2>($0, $1)", {{0}}, {{LANE, 0, 16, 0}}, 8}},
-                                       .pair = {{"rows4<$2>($0, $1)", {{LANE, 0, 8, 0}, {LANE, 16, 0, 8}}, {{LANE, 8, 2, 0}}, 8},
-                                                {"columns4<$2>($0, $1)", {{LANE, 16, 0, 0}}, {{LANE, 0, 16, 0}}, 8}}};
-static const fragment_form tf32_a = {.words = 4, .along = {{"rows4_tf32<$2>($0, $1)", {{LANE, 0, 16, 0}}, {{LANE, 16, 0, 0}}, 4}}};
-static const fragment_form tf32_b = {.words = 2,
-                                     .along = {{"rows2_tf32<$2>($0, $1)", {{LANE, 0, 8, 0}}, {{LANE, 8, 2, 0}}, 4}},
-                                     .pair = {{"rows4_tf32<$2>($0, $1)", {{LANE, 0, 8, 0}, {LANE, 16, 0, 8}}, {{LANE, 8, 2, 0}}, 4}}};
+static const fragment_form halves_a = {
+    .words = 4,
+    .along = {{"rows4<$2>($0, $1)", {{LANE, 0, 16, 0}}, {{LANE, 16, 0, 0}}, 8},
+              {"columns4<$2>($0, $1)", {{LANE, 8, 2, 0}}, {{LANE, 0, 8, 0}, {LANE, 16, 0, 8}}, 8}}};
+static const fragment_form halves_b = {
+    .words = 2,
+    .along = {{"rows2<$2>($0, $1)", {{LANE, 0, 8, 0}}, {{LANE, 8, 2, 0}}, 8},
+              {"columns2<$2>($0, $1)", {{0}}, {{LANE, 0, 16, 0}}, 8}},
+    .pair = {{"rows4<$2>($0, $1)", {{LANE, 0, 8, 0}, {LANE, 16, 0, 8}}, {{LANE, 8, 2, 0}}, 8},
+             {"columns4<$2>($0, $1)", {{LANE, 16, 0, 0}}, {{LANE, 0, 16, 0}}, 8}}};
+static const fragment_form tf32_a = {
+    .words = 4, .along = {{"rows4_tf32<$2>($0, $1)", {{LANE, 0, 16, 0}}, {{LANE, 16, 0, 0}}, 4}}};
+static const fragment_form tf32_b = {
+    .words = 2,
+    .along = {{"rows2_tf32<$2>($0, $1)", {{LANE, 0, 8, 0}}, {{LANE, 8, 2, 0}}, 4}},
+    .pair = {{"rows4_tf32<$2>($0, $1)", {{LANE, 0, 8, 0}, {LANE, 16, 0, 8}}, {{LANE, 8, 2, 0}}, 4}}};
 
 /* Of four warps together: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions" */
-static const sums_form group_sums = {2, {{LANE, 4, 0, 0}, {SUM_PART, 2, 2, 8}}, {{LANE, 0, 4, 2}, {SUM_PART, 0, 2, 0}, {SUM_PART, 4, 0, 8}},
+static const sums_form group_sums = {2,
+                                     {{LANE, 4, 0, 0}, {SUM_PART, 2, 2, 8}},
+                                     {{LANE, 0, 4, 2}, {SUM_PART, 0, 2, 0}, {SUM_PART, 4, 0, 8}},
                                      "paired($0, $1, $2)", {8, 2}, 2};
 static const char show[] = "warpgroup_show()", batch[] = "warpgroup_sent()",
                   descriptor[] = "warpgroup_slice($0, $1, $2, $3)";

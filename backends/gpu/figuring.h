@@ -29,8 +29,7 @@ double trips_shared(const kernel *k, int upto); /* of loops that stages share, i
 double trips_own(const kernel *k, const stage *s, int upto);
 /* A value is loaded by each warp within the last serial loop that moves it, once for every unrolled trip that does. */
 double trips_of_value(const kernel *k, const stage *s, uint32_t axes);
-int trips_last(const stage *s, uint32_t axes); /* how many serial loops of the stage there are down to that one */
-bool trips_dealt(const loop *q);               /* to groups: one of them has one trip */
+bool trips_dealt(const loop *q); /* to groups: one of them has one trip */
 
 /* ---- accesses.c: adds what the stage does ---- */
 void figure_touch(void *user, const touch *t); /* a figuring */

@@ -45,7 +45,7 @@ double trips_own(const kernel *k, const stage *s, int upto)
     return n * trips_masked(k, s, upto);
 }
 
-int trips_last(const stage *s, uint32_t axes)
+static int trips_last(const stage *s, uint32_t axes)
 {
     int last = nest_unrolled(s);
     while (last > 0 && !(axes >> s->nest.loop[last - 1].axis & 1))

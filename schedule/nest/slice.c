@@ -112,11 +112,6 @@ int64_t slice_swizzled(int64_t p, int shift, int mask, int piece)
     return p ^ ((p >> shift & mask) * piece);
 }
 
-int64_t slice_along(const slice *y, int64_t i)
-{
-    return y->block ? i / y->block * y->apart + i % y->block : i;
-}
-
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *y)
 {
     enum { MOVED = 16 }; /* bytes that a lane reads at once, at most: gaps keep to these */

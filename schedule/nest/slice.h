@@ -20,7 +20,6 @@ typedef struct slice {
 /* g copies. A vector's axis comes last. Where a group copies together what lies the other way round in memory, rows
  * have a gap behind them: neighbouring lanes then write to different banks. */
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *out);
-/* Where element i along the innermost axis lies, from the first on; and where what would lie at p does */
-int64_t slice_along(const slice *y, int64_t i);
+/* Where what would lie at p does */
 int64_t slice_swizzled(int64_t p, int shift, int mask, int piece);
 #endif
