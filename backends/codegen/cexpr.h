@@ -42,8 +42,8 @@ typedef enum whole_op {
     W_SWIZZLED
 } whole_op;
 
-/* Forms that move some bytes at once: from the place $0 where $1 holds; to the place $0; to the address $0 from the place
- * $1 where $2 holds; a box of map number `bytes`, from where the last $ say */
+/* Forms that move some bytes at once: from the place $0 where $1 holds; to the place $0; to the address $0 from the
+ * place $1 where $2 holds; a box of map number `bytes`, from where the last $ say */
 typedef enum moves { NO_MOVE, TAKES, PUTS, SENDS, BOXES } moves;
 
 typedef struct cexpr cexpr;
