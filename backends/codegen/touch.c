@@ -39,10 +39,11 @@ typedef struct lane_value { /* a whole number by lane */
     uint64_t loops; /* that it depends on */
 } lane_value;
 
-typedef struct seen { /* what was read in a loop's trip need not be read again */
+typedef struct seen { /* what was read need not be read again on the way that goes on from there */
     const struct seen *up;
-    const cexpr *x;
-    const around *loop;
+    const cexpr *x, *when;
+    const lane_value *at; /* NULL: data say it */
+    const around *around;
     const name *names;
 } seen;
 
@@ -60,7 +61,9 @@ typedef struct place { /* in the text */
 } place;
 
 /* ---- what names stand for ---- */
-static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, bool sure);
+/* Of what nobody says: 0. SURE: then nothing at all is known. WHERE: but for where memory begins, which stays */
+typedef enum known { GUESSED, SURE, WHERE } known;
+static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, known sure);
 
 static lane_value *value_add(const follower *f, int kind, int64_t number)
 {
@@ -69,7 +72,7 @@ static lane_value *value_add(const follower *f, int kind, int64_t number)
     return t;
 }
 
-static const lane_value *named(const follower *f, const cexpr *x, const name *in, bool sure)
+static const lane_value *named(const follower *f, const cexpr *x, const name *in, known sure)
 {
     if (x->whole == W_NUMBER)
         return value_add(f, OF_NUMBER, x->number);
@@ -78,7 +81,7 @@ static const lane_value *named(const follower *f, const cexpr *x, const name *in
     while (in && strcmp(in->is, x->text))
         in = in->up;
     if (!in)
-        return sure ? NULL : value_add(f, OF_NUMBER, 0);
+        return sure == SURE ? NULL : value_add(f, OF_NUMBER, 0);
     if (in->value)
         return value_in(f, in->value, in->in, sure);
     lane_value *t = value_add(f, OF_LOOP, in->loop);
@@ -86,7 +89,7 @@ static const lane_value *named(const follower *f, const cexpr *x, const name *in
     return t;
 }
 
-static const lane_value *sum_of(const follower *f, const cexpr *x, const name *in, bool sure)
+static const lane_value *sum_of(const follower *f, const cexpr *x, const name *in, known sure)
 {
     lane_value *t = value_add(f, OF_SUM, x->kind == C_SUM ? x->number : 0);
     const lane_value **all = arena_array(f->mem, (size_t)x->n, sizeof *all);
@@ -94,7 +97,7 @@ static const lane_value *sum_of(const follower *f, const cexpr *x, const name *i
     for (int i = 0; i < x->n; i++) { /* a pointer and elements behind it; elements behind a pointer */
         const bool base = x->kind != C_SUM && i == (x->kind == C_ELEMENT);
         times[i] = x->kind == C_SUM ? x->times[i] : base ? 1 : x->kind == C_ELEMENT ? x->bytes : x->number;
-        if (!(all[i] = value_in(f, x->arg[i], in, sure)))
+        if (!(all[i] = value_in(f, x->arg[i], in, sure && base ? WHERE : sure ? SURE : GUESSED)))
             return NULL;
         t->loops |= all[i]->loops;
     }
@@ -104,7 +107,8 @@ static const lane_value *sum_of(const follower *f, const cexpr *x, const name *i
 
 static const lane_value *address_of(const follower *f, const cexpr *x, const name *in) /* less $1 bytes */
 {
-    const lane_value *at = sum_of(f, x->arg[0], in, false), *less = x->n > 1 ? value_in(f, x->arg[1], in, false) : NULL;
+    const lane_value *at = sum_of(f, x->arg[0], in, GUESSED),
+                     *less = x->n > 1 ? value_in(f, x->arg[1], in, GUESSED) : NULL;
     if (!less)
         return at;
     lane_value *all = value_add(f, OF_SUM, 0);
@@ -118,7 +122,7 @@ static const lane_value *address_of(const follower *f, const cexpr *x, const nam
 /* Of the table that says how far a mask lets blocks be walked */
 static lane_value *table_of(const follower *f, const cexpr *x, const name *in)
 {
-    const lane_value *at = f->m->k->mask && !x->bytes ? value_in(f, x->arg[0], in, true) : NULL;
+    const lane_value *at = f->m->k->mask && !x->bytes ? value_in(f, x->arg[0], in, SURE) : NULL;
     if (!at || x->arg[1]->kind != C_WORD || strcmp(x->arg[1]->text, MASK_TABLE) != 0)
         return NULL;
     lane_value *v = value_add(f, OF_TABLE, 0);
@@ -126,7 +130,7 @@ static lane_value *table_of(const follower *f, const cexpr *x, const name *in)
     return v;
 }
 
-static const lane_value *form_of(const follower *f, const cexpr *x, const name *in, bool sure)
+static const lane_value *form_of(const follower *f, const cexpr *x, const name *in, known sure)
 {
     const fn *of = x->does && !x->of.n ? fn_find(x->does) : NULL;
     if (x->whole == W_ADDRESS)
@@ -145,8 +149,7 @@ static const lane_value *form_of(const follower *f, const cexpr *x, const name *
     return t;
 }
 
-/* sure: NULL where data say it; else these are 0 */
-static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, bool sure)
+static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, known sure)
 {
     lane_value *t;
     switch (x->kind) {
@@ -341,7 +344,7 @@ static int64_t trips_of(const emitter *m, const stmt *s, const lane_value *from,
 /* What is known of a condition; NULL: nothing */
 static const lane_value *known_of(const follower *f, const around *q, const cexpr *x)
 {
-    const lane_value *all = value_in(f, x, q->names, true);
+    const lane_value *all = value_in(f, x, q->names, SURE);
     if (all || x->whole != W_BOTH || !q->holds)
         return all;
     const lane_value *a = known_of(f, q, x->arg[0]), *b = known_of(f, q, x->arg[1]);
@@ -372,8 +375,8 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
         if (!moved && (!stays || (q->loop->how == WRITTEN_OUT && !written)))
             continue;
         stays = stays || q->loop->how != WRITTEN_OUT;
-        s->from = q->loop->from ? value_in(f, q->loop->from, q->names, true) : NULL;
-        s->to = q->loop->kind == S_LOOP ? value_in(f, q->loop->to, q->names, true) : NULL;
+        s->from = q->loop->from ? value_in(f, q->loop->from, q->names, SURE) : NULL;
+        s->to = q->loop->kind == S_LOOP ? value_in(f, q->loop->to, q->names, SURE) : NULL;
         const bool once = q->loop->how == WRITTEN_OUT && !written && !q->meets && !(placed >> q->number & 1);
         s->trips = once ? 1 : trips_of(f->m, q->loop, s->from, s->to);
         loops |= (s->from ? s->from->loops : 0) | (s->to ? s->to->loops : 0);
@@ -384,28 +387,97 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
         a->step[i] = step[n - 1 - i];
 }
 
-static bool is_seen(follower *f, const place *p, const cexpr *x)
+/* ---- what was read before ---- */
+static bool same_values(const lane_value *a, const lane_value *b, const int *number)
 {
-    const around *in = p->around;
-    while (in && !in->loop)
-        in = in->up;
-    for (const seen *s = f->seen; s; s = s->up)
-        if (s->loop == in && s->names == p->names && cexpr_same(s->x, x))
-            return true;
+    if (!a || !b || a->kind != b->kind || a->n != b->n || a->whole != b->whole || a->fn != b->fn)
+        return a == b;
+    bool same = a->kind == OF_LOOP ? number[a->number] == b->number : a->number == b->number;
+    for (int i = 0; same && a->kind == OF_SUM && i < a->n; i++)
+        same = a->times[i] == b->times[i] && same_values(a->all[i], b->all[i], number);
+    for (int i = 0; same && a->kind != OF_SUM && i < (a->kind == OF_FLOOR ? 1 : a->n); i++)
+        same = same_values(a->arg[i], b->arg[i], number);
+    return same;
+}
+
+static bool same_in(const follower *f, const cexpr *x, const name *in, const cexpr *y, const name *of,
+                    const int *number)
+{
+    if (!x || !y || (in == of && cexpr_same(x, y)))
+        return !x == !y;
+    const lane_value *v = value_in(f, x, in, SURE);
+    return v && same_values(v, value_in(f, y, of, SURE), number);
+}
+
+/* A condition that says the same, or a loop whose trips are written out as those of another one */
+static bool same_around(const follower *f, const around *a, const around *b, const int *number)
+{
+    const stmt *l = a->loop, *m = b->loop;
+    if (!l || !m)
+        return !l && !m && a->holds == b->holds && same_in(f, a->when, a->names, b->when, b->names, number);
+    return l->kind == S_LOOP && m->kind == S_LOOP && l->how == WRITTEN_OUT && m->how == WRITTEN_OUT &&
+           l->step == m->step && same_in(f, l->from, a->names, m->from, b->names, number) &&
+           same_in(f, l->to, a->names, m->to, b->names, number);
+}
+
+static bool passed_over(const around *a, uint64_t loops)
+{
+    return a->loop && a->loop->how == WRITTEN_OUT && !(loops >> a->number & 1);
+}
+
+/* Whoever comes to b came by a; then number[] says which loops around b are those around a. Loops whose trips are
+ * written out matter only where a place is by them. */
+static bool comes_by(const follower *f, const around *a, uint64_t loops_a, const around *b, uint64_t loops_b,
+                     int *number)
+{
+    if (a == b) {
+        for (const around *q = a; q; q = q->up)
+            if (q->loop)
+                number[q->number] = q->number;
+        return true;
+    }
+    if (a && b && comes_by(f, a->up, loops_a, b->up, loops_b, number) && same_around(f, a, b, number)) {
+        if (a->loop)
+            number[a->number] = b->number;
+        return true;
+    }
+    if (a && passed_over(a, loops_a) && comes_by(f, a->up, loops_a, b, loops_b, number)) {
+        number[a->number] = -1;
+        return true;
+    }
+    return b && (!b->loop || passed_over(b, loops_b)) && comes_by(f, a, loops_a, b->up, loops_b, number);
+}
+
+static bool is_seen(follower *f, const place *p, const cexpr *x, const cexpr *when)
+{
+    int number[MANY];
     seen *own = arena_get(f->mem, sizeof *own);
-    *own = (seen){f->seen, x, in, p->names};
+    *own = (seen){f->seen, x, when, sum_of(f, x, p->names, SURE), p->around, p->names};
+    for (const seen *s = f->seen; s; s = s->up)
+        if (s->x->stage == x->stage && s->x->load == x->load && s->x->shared == x->shared &&
+            comes_by(f, s->around, s->at ? s->at->loops : ~UINT64_C(0), p->around,
+                     own->at ? own->at->loops : ~UINT64_C(0), number) &&
+            (!s->when || same_in(f, s->when, s->names, when, p->names, number)) &&
+            (own->at ? same_values(s->at, own->at, number) : s->names == p->names && cexpr_same(s->x, x)))
+            return true;
     f->seen = own;
     return false;
 }
 
-/* element: of memory; or what tells of the place `at`. when: and only where that holds, too; NULL: always */
-static void touched(follower *f, const place *p, const cexpr *x, const lane_value *at, const cexpr *when, bool written,
-                    int bytes)
+typedef struct contact {
+    const cexpr *x;       /* an element of memory; or what tells of the place `at` */
+    const lane_value *at; /* where it is */
+    const cexpr *when;    /* and only where that holds, too; NULL: always */
+    bool written;
+    int bytes;
+} contact;
+
+static void touched(const follower *f, const place *p, const contact *w)
 {
-    access a = {.at = {at}};
-    const around under = {.up = p->around, .when = when, .holds = true, .names = p->names};
-    touch t = {.stage = x->stage, .load = x->load, .shared = x->shared, .copy = p->copies, .bytes = bytes};
-    find_steps(f, &a, when ? &under : p->around, written);
+    access a = {.at = {w->at}};
+    const around under = {.up = p->around, .when = w->when, .holds = true, .names = p->names};
+    touch t = {.stage = w->x->stage, .load = w->x->load, .shared = w->x->shared, .copy = p->copies, .bytes = w->bytes};
+    find_steps(f, &a, w->when ? &under : p->around, w->written);
     look_at_all(f, &a, &t);
 }
 
@@ -414,8 +486,8 @@ static void values(follower *f, const place *p, const cexpr *x);
 
 static void element_touched(follower *f, const place *p, const cexpr *x, const cexpr *when, bool written, int bytes)
 {
-    if (x->bytes && (written || !is_seen(f, p, x)))
-        touched(f, p, x, sum_of(f, x, p->names, false), when, written, bytes ? bytes : x->bytes);
+    if (x->bytes && (written || !is_seen(f, p, x, when)))
+        touched(f, p, &(contact){x, sum_of(f, x, p->names, GUESSED), when, written, bytes ? bytes : x->bytes});
     for (int i = 0; i < x->n; i++)
         values(f, p, x->arg[i]);
 }
@@ -427,7 +499,7 @@ static void box_touched(const follower *f, const place *p, const cexpr *x)
     access a = {.n_at = (int)b->n};
     touch t = {.stage = x->stage, .load = x->load, .copy = true, .bytes = BOX_PIECE, .box = b};
     for (int d = 0; d < a.n_at; d++)
-        a.at[d] = value_in(f, x->arg[x->n - a.n_at + d], p->names, false);
+        a.at[d] = value_in(f, x->arg[x->n - a.n_at + d], p->names, GUESSED);
     find_steps(f, &a, up, true);
     look_at_all(f, &a, &t);
 }
@@ -436,18 +508,16 @@ static void moved(follower *f, const place *p, const cexpr *x)
 {
     if (x->moves == TAKES)
         element_touched(f, p, x->arg[0]->arg[0], x->arg[1], false, x->bytes);
-    if (x->moves == PUTS)
-        touched(f, p, x->arg[0]->arg[0], value_in(f, x->arg[0], p->names, false), NULL, true, x->bytes),
-            values(f, p, x->arg[1]);
     if (x->moves == BOXES)
         box_touched(f, p, x);
-    if (x->moves != SENDS)
+    if (x->moves != PUTS && x->moves != SENDS)
         return;
-    const cexpr *from = x->arg[1]->arg[0];
-    cexpr to = *from;
-    to.shared = true;
-    element_touched(f, p, from, x->arg[2], false, x->bytes);
-    touched(f, p, &to, value_in(f, x->arg[0], p->names, false), NULL, true, x->bytes);
+    cexpr to = *x->arg[x->moves == SENDS]->arg[0];
+    if (x->moves == SENDS)
+        element_touched(f, p, x->arg[1]->arg[0], x->arg[2], false, x->bytes), to.shared = true;
+    touched(f, p, &(contact){&to, value_in(f, x->arg[0], p->names, GUESSED), NULL, true, x->bytes});
+    if (x->moves == PUTS)
+        values(f, p, x->arg[1]);
 }
 
 static void values(follower *f, const place *p, const cexpr *x)
@@ -538,6 +608,8 @@ static void statements(follower *f, place p, const stmt *in)
             element_touched(f, &p, s->place, NULL, true, 0);
         else if (s->kind == S_IF)
             branches(f, &p, s);
+        else if (s->kind == S_BARRIER) /* others may have written since */
+            f->seen = NULL;
         else if (s->kind == S_LOOP || s->kind == S_CHUNKS)
             loop_followed(f, &p, s);
         else
