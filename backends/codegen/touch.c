@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum { LANES = 64, MANY = 64, BOX_PIECE = 16 }; /* of a warp; loops around one access: at most */
-/* All trips are looked at where they are no more than ALL, else SOME: their mean is within some hundredths. */
-enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024 };
+/* All trips are looked at where they are no more than ALL, else SOME, which have all those of the innermost loops that
+ * make no more than INNER, equally often: their mean is within some hundredths. */
+enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024, INNER_TRIPS = 64 };
 
 typedef struct name { /* what a name stands for, by those that were known then */
     const struct name *up, *in;
@@ -248,7 +249,7 @@ static double spread(uint64_t i) /* of [0, 1), without any order */
 }
 
 typedef struct picker { /* of a combination of trips, the outermost loop's first */
-    bool every;
+    int sampled;        /* loops; those within go through all their trips, `left` together */
     int64_t i, left;
     double part, taken;
     int loop;
@@ -260,7 +261,7 @@ static int64_t pick(picker *p, int64_t trips)
 {
     enum { DIGITS = 1 << 30 };
     p->loop++;
-    if (p->every) {
+    if (p->loop > p->sampled) {
         p->left /= trips;
         return p->i / p->left % trips;
     }
@@ -313,6 +314,18 @@ static int look(const follower *f, const access *a, lanes *l, picker *p, int64_t
     return n;
 }
 
+/* How many are outside of the innermost ones, which make `inner` trips; warps count as the first */
+static int loops_sampled(const access *a, int64_t *inner)
+{
+    int s = a->n_step, n = 1;
+    while (s && (a->step[s - 1].when || *inner * a->step[s - 1].trips <= INNER_TRIPS))
+        if (!a->step[--s].when)
+            *inner *= a->step[s].trips;
+    for (int i = 0; i < s; i++)
+        n += !a->step[i].when;
+    return n;
+}
+
 static void look_at_all(const follower *f, const access *a, touch *t)
 {
     lanes l = {.table = f->m->k->mask};
@@ -320,10 +333,13 @@ static void look_at_all(const follower *f, const access *a, touch *t)
     double all = (double)int_ceil_div(f->m->group, f->m->p->on->warp);
     for (int s = 0; s < a->n_step; s++)
         all *= a->step[s].when ? 1 : (double)a->step[s].trips;
-    const double few = all <= ALL_TRIPS ? all : SOME_TRIPS;
+    int64_t inner = 1;
+    const int sampled = all <= ALL_TRIPS ? 0 : loops_sampled(a, &inner);
+    const double few = sampled ? (double)(SOME_TRIPS / inner * inner) : all;
     t->share = few > 0 ? all / few : 0, t->at = at;
     for (int64_t i = 0; i < (int64_t)few; i++) {
-        picker p = {all <= ALL_TRIPS, i, (int64_t)few, i ? ((double)i + spread((uint64_t)i)) / few : 0, 1, 0};
+        const double part = i ? ((double)i + spread((uint64_t)i)) / few : 0;
+        picker p = {sampled, i, sampled ? inner : (int64_t)few, part, 1, 0};
         if ((t->n = look(f, a, &l, &p, at)))
             f->to->each(f->to->user, t);
     }
