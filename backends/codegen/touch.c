@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 64, MANY = 64, BOX_PIECE = 16 }; /* of a warp; loops around one access: at most */
+/* At most: lanes of a warp; loops around an access; loops and conditions around it */
+enum { LANES = 64, MANY = 64, DEEP = 2 * MANY, BOX_PIECE = 16 };
 /* All trips are looked at where they are no more than ALL, else SOME, which have all those of the innermost loops that
  * make no more than INNER, equally often: their mean is within some hundredths. */
 enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024, INNER_TRIPS = 64 };
@@ -44,6 +45,7 @@ typedef struct seen { /* what was read need not be read again on the way that go
     const struct seen *up;
     const cexpr *x, *when;
     const lane_value *at; /* NULL: data say it */
+    uint64_t loops;       /* that it is by */
     const around *around;
     const name *names;
 } seen;
@@ -238,7 +240,7 @@ typedef struct bounded { /* a loop around it that matters; or a condition */
 } bounded;
 typedef struct access {
     int n, n_step; /* loops; all, the outermost first */
-    bounded step[2 * MANY];
+    bounded step[DEEP];
     int n_at; /* numbers of one lane; 0: a place of each */
     const lane_value *at[BOX_DIMS];
 } access;
@@ -370,7 +372,7 @@ static const lane_value *known_of(const follower *f, const around *q, const cexp
 /* Conditions, and loops in which it is not the same: from the innermost out */
 static void find_steps(const follower *f, access *a, const around *up, bool written)
 {
-    bounded step[2 * MANY];
+    bounded step[DEEP];
     uint64_t loops = 0;
     bool stays = written; /* it has to be done where it stands */
     int n = 0;
@@ -380,7 +382,7 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
     for (const around *q = up; q; q = q->up)
         if (!q->loop && (step[0].when = known_of(f, q, q->when)))
             loops |= step[0].when->loops;
-    for (const around *q = up; q && n < 2 * MANY; q = q->up) {
+    for (const around *q = up; q && n < DEEP; q = q->up) {
         bounded *s = &step[n];
         *s = (bounded){.of = q};
         if (!q->loop) {
@@ -441,39 +443,61 @@ static bool passed_over(const around *a, uint64_t loops)
     return a->loop && a->loop->how == WRITTEN_OUT && !(loops >> a->number & 1);
 }
 
-/* Whoever comes to b came by a; then number[] says which loops around b are those around a. Loops whose trips are
- * written out matter only where a place is by them. */
-static bool comes_by(const follower *f, const around *a, uint64_t loops_a, const around *b, uint64_t loops_b,
-                     int *number)
+static const around *root_of(const around *a, const around *b) /* the innermost one around both */
 {
-    if (a == b) {
-        for (const around *q = a; q; q = q->up)
-            if (q->loop)
-                number[q->number] = q->number;
-        return true;
-    }
-    if (a && b && comes_by(f, a->up, loops_a, b->up, loops_b, number) && same_around(f, a, b, number)) {
-        if (a->loop)
-            number[a->number] = b->number;
-        return true;
-    }
-    if (a && passed_over(a, loops_a) && comes_by(f, a->up, loops_a, b, loops_b, number)) {
-        number[a->number] = -1;
-        return true;
-    }
-    return b && (!b->loop || passed_over(b, loops_b)) && comes_by(f, a, loops_a, b->up, loops_b, number);
+    for (; a; a = a->up)
+        for (const around *q = b; q; q = q->up)
+            if (q == a)
+                return a;
+    return NULL;
+}
+
+/* Those around it inside of the root, the outermost first; how many there are, of which DEEP have room */
+static int inside_of(const around *root, const around *up, const around **all)
+{
+    int n = 0, i;
+    for (const around *q = up; q != root; q = q->up)
+        n++;
+    i = n;
+    for (const around *q = up; q != root; q = q->up)
+        if (--i < DEEP)
+            all[i] = q;
+    return n;
+}
+
+/* Whoever comes to t came by s; then number[] says which loops around t are those around s. Loops whose trips are
+ * written out matter only where a place is by them. */
+static bool comes_by(const follower *f, const seen *s, const seen *t, int *number)
+{
+    const around *a[DEEP], *b[DEEP], *root = root_of(s->around, t->around);
+    const int n = inside_of(root, s->around, a), end = inside_of(root, t->around, b);
+    bool by = n <= DEEP && end <= DEEP;
+    for (const around *q = root; q; q = q->up)
+        if (q->loop)
+            number[q->number] = q->number;
+    for (int i = 0, j = 0; by && (i < n || j < end);)
+        if (i < n && j < end && same_around(f, a[i], b[j], number)) {
+            if (a[i]->loop)
+                number[a[i]->number] = b[j]->number;
+            i++, j++;
+        } else if (i < n && passed_over(a[i], s->loops))
+            number[a[i++]->number] = -1;
+        else if (j < end && (!b[j]->loop || passed_over(b[j], t->loops)))
+            j++;
+        else
+            by = false;
+    return by;
 }
 
 static bool is_seen(follower *f, const place *p, const cexpr *x, const cexpr *when)
 {
     int number[MANY];
     seen *own = arena_get(f->mem, sizeof *own);
-    *own = (seen){f->seen, x, when, sum_of(f, x, p->names, SURE), p->around, p->names};
+    const lane_value *at = sum_of(f, x, p->names, SURE);
+    *own = (seen){f->seen, x, when, at, at ? at->loops : ~UINT64_C(0), p->around, p->names};
     for (const seen *s = f->seen; s; s = s->up)
         if (s->x->stage == x->stage && s->x->load == x->load && s->x->shared == x->shared &&
-            comes_by(f, s->around, s->at ? s->at->loops : ~UINT64_C(0), p->around,
-                     own->at ? own->at->loops : ~UINT64_C(0), number) &&
-            (!s->when || same_in(f, s->when, s->names, when, p->names, number)) &&
+            comes_by(f, s, own, number) && (!s->when || same_in(f, s->when, s->names, when, p->names, number)) &&
             (own->at ? same_values(s->at, own->at, number) : s->names == p->names && cexpr_same(s->x, x)))
             return true;
     f->seen = own;
