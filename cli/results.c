@@ -2,6 +2,7 @@
 #include "cli/results.h"
 
 #include "bench/report/outcome.h"
+#include "bench/report/proportion.h"
 #include "cli/outfile.h"
 #include "cli/say.h"
 #include "graph/base/base.h"
@@ -74,7 +75,7 @@ static const char *way_of(const cJSON *c, const char *op)
     return "";
 }
 
-/* Nanoseconds of the kernels of an operation. */
+/* Nanoseconds of the kernels of an operation, of those of the pass. */
 static double time_in(const cJSON *c, const char *op)
 {
     const cJSON *k;
@@ -84,7 +85,7 @@ static double time_in(const cJSON *c, const char *op)
         const double ns = js_get_number(k, "median_ns", NAN);
         sum += strcmp(op_of(k), op) == 0 && isfinite(ns) ? ns : 0;
     }
-    return sum;
+    return sum * kernels_scale(c);
 }
 
 /* Where the difference comes from: the operation with the largest part of it. Only what both were profiled for. */

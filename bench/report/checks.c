@@ -164,7 +164,7 @@ static mood all_accounted(const report *r, cJSON *o)
 {
     mood m = FINE;
     for (int i = 0; i < r->n; i++) {
-        const double gap = r->of[i].gap_ns / r->of[i].stats.median;
+        const double gap = 1 - r->of[i].timed_share;
         if (isnan(r->of[i].gap_ns))
             continue;
         js_number(found_of(o, r, i), "in_share", 1 - gap);

@@ -1,6 +1,7 @@
 /* data.c - a document is read once into plain records; what is missing or of a wrong kind becomes NAN or "" here, so
  * that no section need ask again. */
 #include "bench/report/page.h"
+#include "bench/report/proportion.h"
 #include "bench/report/report.h"
 #include "graph/base/formats.h"
 #include "graph/base/stats.h"
@@ -200,13 +201,14 @@ bool kernel_same(const kernel *a, const kernel *b)
            same_lists(js_get(a->json, "operands"), js_get(b->json, "operands"), operand);
 }
 
-/* gap_ns: what a pass takes beside its kernels, which are timed one by one; negative where the sum is more. */
+/* gap_ns: what a pass takes beside its kernels, which are timed one by one; negative where the sum is a bit more. */
 static void kernels_read(report *r, contestant *c)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->json, "kernels"), *k;
     c->kernel_ns = c->gap_ns = (double)NAN;
     if (!(c->kernels = room_for(r, list, sizeof *c->kernels)))
         return;
+    const double scale = kernels_scale(c->json);
     double sum = 0;
     cJSON_ArrayForEach(k, list)
     {
@@ -222,7 +224,7 @@ static void kernels_read(report *r, contestant *c)
                         .dtype = js_get_text(k, "dtype"),
                         .bound = js_get_text(k, "bound"),
                         .calls = result_number(k, "calls"),
-                        .ns = result_number(k, "median_ns"),
+                        .ns = result_number(k, "median_ns") * scale,
                         .flops = result_number(k, "flops"),
                         .bytes = result_number(k, "bytes"),
                         .peak_share = result_number(k, "peak_share"),
@@ -240,6 +242,7 @@ static void kernels_read(report *r, contestant *c)
     if (sum <= 0)
         return;
     c->kernel_ns = sum;
+    c->timed_share = sum / scale / c->stats.median;
     c->gap_ns = c->stats.median - sum;
 }
 

@@ -71,6 +71,7 @@ typedef struct contestant {
     int n_kernel, n_guessed;
     kernel *kernels;
     double kernel_ns, gap_ns; /* in kernels; median minus that */
+    double timed_share;       /* of the median, what kernels took one by one; theirs above are in proportion */
     double peak_bytes, arena_bytes, lower_bound_bytes;
     int n_buffer;
     buffer *buffers;

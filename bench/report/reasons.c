@@ -178,7 +178,7 @@ static double peak_share(const report *r, cJSON *o)
 static double outside_kernels(const report *r, cJSON *o)
 {
     double a = r->of[r->fast].gap_ns, b = r->of[r->slow].gap_ns;
-    if (!(fabs(b - a) > 0.05 * difference(r)))
+    if (!(fmax(a, b) > 0 && fabs(b - a) > 0.05 * difference(r)))
         return 0;
     js_put(o, "slow_ns:%g,fast_ns:%g", b > 0 ? b : 0, a > 0 ? a : 0);
     return fabs(b - a);
@@ -308,8 +308,8 @@ static const struct {
      "{left:ratio} is not explained by these.|[far?: the estimate goes too far, and its parts are to be read in "
      "proportion.|.]]"},
     {most_of_it, true,
-     "[all?{part_share} of the difference is in |The largest gain is in ]<b.name>{name:name}</b> ({gain_ns} of "
-     "{of_ns}): {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
+     "[all?{part_share} of the difference is in |The largest gain is in ]<b.name>{name:name}</b>[all? ({gain_ns} "
+     "of {of_ns})]: {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
     {traffic, true,
      "<b.name>{name:name}</b>: under {../slow&} its loops bring {slow_bytes} into {into}, under {../fast&} "
      "{fast_bytes} "

@@ -68,6 +68,21 @@ static void test_table(void)
     free(coloured);
 }
 
+/* Kernels that take longer one by one than the pass: what is said of a part is less than the whole. */
+static void test_proportion(void)
+{
+    static const char slow[] =
+        "{\"format\":\"results/1\",\"candidates\":[{\"name\":\"a\",\"status\":\"VALID\",\"stats\":{\"median_ns\":2e8},"
+        "\"kernels\":[{\"op\":\"product\",\"median_ns\":3e8},{\"op\":\"other\",\"median_ns\":1e8}]},"
+        "{\"name\":\"b\",\"status\":\"VALID\",\"stats\":{\"median_ns\":4e8},"
+        "\"kernels\":[{\"op\":\"product\",\"median_ns\":7e8},{\"op\":\"other\",\"median_ns\":1e8}]}],"
+        "\"comparisons\":[{\"a\":\"a\",\"b\":\"b\",\"verdict\":\"FASTER\",\"ratio\":2,\"low\":1.9,\"high\":2.1}]}";
+    ts_error e = {0};
+    char *got = shown(slow, 0, false, &e);
+    CHECK(got != NULL && strstr(got, "100 % of the difference is in \"product\": 150 ms against 350 ms") != NULL);
+    free(got);
+}
+
 /* What a busy machine does to times stands at each of them by a mark, and once in words. */
 static void test_busy(void)
 {
@@ -119,6 +134,7 @@ int main(void)
 {
     test_table();
     test_busy();
+    test_proportion();
     test_not_results();
     test_quantities();
     return check_done();
