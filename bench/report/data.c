@@ -243,7 +243,7 @@ static void kernels_read(report *r, contestant *c)
         return;
     c->kernel_ns = sum;
     c->timed_share = sum / scale / c->stats.median;
-    c->gap_ns = c->stats.median - sum;
+    c->gap_ns = scale < 1 ? 0 : c->stats.median - sum;
 }
 
 /* A buffer that ends before it begins would be drawn backwards: it is left out. */

@@ -2,7 +2,7 @@
  * machine, what is said of a difference between passes takes their times in proportion. Results are borrowed. */
 #ifndef TS_REPORT_PROPORTION_H
 #define TS_REPORT_PROPORTION_H
-#include <cJSON.h>
+#include <cjson/cJSON.h>
 
 double kernels_scale(const cJSON *candidate); /* of results/1: times this; mostly 1 */
 #endif

@@ -28,7 +28,7 @@ import json, sys
 
 def differences(place, a, b):
     if isinstance(a, dict) and isinstance(b, dict):
-        for key in sorted((set(a) | set(b)) - {"rule", "schema", "guessed", "declined"}):
+        for key in sorted((set(a) | set(b)) - {"rule", "schema", "guessed", "declined", "bits"}):
             yield from differences("%s.%s" % (place, key), a.get(key), b.get(key))
     elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for i, (x, y) in enumerate(zip(a, b)):

@@ -255,6 +255,7 @@ static char *without_rules(const plan *p) /* the document less what schema and r
     char *source = explained(p);
     cJSON *root = cJSON_Parse(source), *k;
     cJSON_DeleteItemFromObject(root, "schema");
+    cJSON_DeleteItemFromObject(root, "bits"); /* by whom loops of sums are chosen */
     cJSON_ArrayForEach(k, cJSON_GetObjectItem(root, "kernels")) cJSON_DeleteItemFromObject(k, "rule"),
         cJSON_DeleteItemFromObject(k, "declined"),
         cJSON_DeleteItemFromObject(k, "graph_node"), /* nodes that the first one made stand for the model's */

@@ -15,7 +15,7 @@ typedef struct lru {
     int64_t head, tail;
 } lru;
 
-static void touch(lru *c, int64_t element)
+static void use_element(lru *c, int64_t element)
 {
     const bool here = c->stamp[element] != 0;
     c->stamp[element] = ++c->clock;
@@ -33,9 +33,9 @@ static void walk(lru *c, const kernel *k, int l, int64_t *axis, const int64_t *e
 {
     const stage *s = k->stage;
     if (l == s->nest.n) { /* m n k: a[m,k] b[k,n] y[m,n] of 24 x 40, 40 x 36 */
-        touch(c, axis[0] * 40 + axis[2]);
-        touch(c, 24 * 40 + axis[2] * 36 + axis[1]);
-        touch(c, 24 * 40 + 40 * 36 + axis[0] * 36 + axis[1]);
+        use_element(c, axis[0] * 40 + axis[2]);
+        use_element(c, 24 * 40 + axis[2] * 36 + axis[1]);
+        use_element(c, 24 * 40 + 40 * 36 + axis[0] * 36 + axis[1]);
         return;
     }
     const loop *q = &s->nest.loop[l];
