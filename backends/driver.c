@@ -532,7 +532,6 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     if ((n > 0 && (!err_given(t, "the list of tensors", e) || !err_given(out, "the list of arrays", e))) ||
         (n_given > 0 && !err_given(given, "the list of values", e)))
         return false;
-    MUST(!pthread_mutex_init(&own.users, NULL));
     for (int i = 0; i < n; i++) {
         if (!t[i])
             return err_set(e, TS_USAGE, "tensor %d is NULL: ask ts_graph_ok for the mistake", i);
@@ -549,7 +548,7 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     for (int i = 0; i < most; i++)
         if (!all[i])
             all[i] = need[0];
-    own.node = all, own.n = count ? most : 0, own.cap = most;
+    own.node = all, own.n = count ? most : 0, own.cap = most, own.users = graph_users_make();
     ts_plan *p = heap_array(1, sizeof *p);
     bool ok = set_up(p, o, &(wanted){.n_root = n, .root = t}, &own, e) && driver_give(p, n_given, given, e) &&
               ts_plan_run(p, e);
@@ -558,7 +557,7 @@ bool ts_eval(int n, const ts_tensor *t, int n_given, const ts_given *given, cons
     for (int i = 0; !ok && i < got; i++)
         ts_array_free(&out[i]);
     ts_plan_free(p);
-    pthread_mutex_destroy(&own.users);
+    graph_users_free(own.users);
     arena_free(&own.mem);
     free(all), free(need);
     return ok;

@@ -1,25 +1,45 @@
 /* api.c - the part of tessera.h that is about graphs. */
 #include "graph/ir/custom.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct graph_users {
+    pthread_mutex_t lock;
+    graph_user *first;
+};
+
+graph_users *graph_users_make(void)
+{
+    graph_users *u = heap_array(1, sizeof *u);
+    MUST(!pthread_mutex_init(&u->lock, NULL));
+    return u;
+}
+
+void graph_users_free(graph_users *u)
+{
+    if (u)
+        pthread_mutex_destroy(&u->lock);
+    free(u);
+}
 
 ts_graph *ts_graph_make(void)
 {
     graph *g = heap_array(1, sizeof *g);
-    MUST(!pthread_mutex_init(&g->users, NULL));
+    g->users = graph_users_make();
     g->most_work = VALUE_WORK;
     return g;
 }
 
 void g_add_user(graph *g, graph_user *u)
 {
-    pthread_mutex_lock(&g->users);
-    *u = (graph_user){.of = g, .next = g->user};
-    if (g->user)
-        g->user->before = u;
-    g->user = u;
-    pthread_mutex_unlock(&g->users);
+    pthread_mutex_lock(&g->users->lock);
+    *u = (graph_user){.of = g, .next = g->users->first};
+    if (g->users->first)
+        g->users->first->before = u;
+    g->users->first = u;
+    pthread_mutex_unlock(&g->users->lock);
 }
 
 void g_drop_user(graph_user *u)
@@ -27,21 +47,21 @@ void g_drop_user(graph_user *u)
     graph *g = u->of;
     if (!g)
         return;
-    pthread_mutex_lock(&g->users);
-    *(u->before ? &u->before->next : &g->user) = u->next;
+    pthread_mutex_lock(&g->users->lock);
+    *(u->before ? &u->before->next : &g->users->first) = u->next;
     if (u->next)
         u->next->before = u->before;
     u->of = NULL;
-    pthread_mutex_unlock(&g->users);
+    pthread_mutex_unlock(&g->users->lock);
 }
 
 void ts_graph_free(ts_graph *g)
 {
     if (!g)
         return;
-    for (graph_user *u = g->user; u; u = u->next)
+    for (graph_user *u = g->users->first; u; u = u->next)
         u->of = NULL;
-    pthread_mutex_destroy(&g->users);
+    graph_users_free(g->users);
     arena_free(&g->mem);
     free(g);
 }

@@ -269,7 +269,7 @@ bool custom_infer(graph *g, node *draft, err *e)
 }
 
 /* ---- kernels ---- */
-/* A serial kernel runs on the first worker with all parts; others get a part each. */
+/* A serial kernel is called once, for all parts; others for each part. */
 static bool run_kernel(const host_call *c, err *e)
 {
     const node *n = c->node;

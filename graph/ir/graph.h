@@ -13,8 +13,6 @@
 #define TS_GRAPH_H
 #include "graph/ir/op.h"
 
-#include <pthread.h>
-
 /* preset: the value of an input, given before anything is planned. Where a shape or the flow of a model was derived
  * from it, it is used, and every run has to bring the same one. */
 typedef struct preset {
@@ -81,11 +79,11 @@ typedef struct graph_user {
     graph *of; /* NULL once it was freed */
     struct graph_user *next, *before;
 } graph_user;
+typedef struct graph_users graph_users; /* all of one graph, of which several may end at the same time */
 
 struct ts_graph {
     arena mem;
-    graph_user *user;
-    pthread_mutex_t users; /* several of one graph may end at the same time */
+    graph_users *users;
     const node **node;
     node **made; /* by id, to give names and marks, which are no part of identity; NULL: made in another graph */
     int n, cap;
@@ -112,6 +110,8 @@ struct ts_graph {
     err err;
 };
 
+graph_users *graph_users_make(void);
+void graph_users_free(graph_users *u);
 void g_add_user(graph *g, graph_user *u);
 void g_drop_user(graph_user *u); /* one that is none, too */
 /* Builders give NULL on a mistake and for a NULL operand; g->err keeps the first reason. */

@@ -124,7 +124,7 @@ typedef struct onnx_rule {
     bool (*make)(const onnx_call *c, onnx_value *out, err *e); /* of a form */
 } onnx_rule;
 
-/* What another way to the same value takes. Whether that is less where it is computed, the schedule weighs. */
+/* What another way to the same value takes. Whether that is less, who computes it weighs. */
 typedef struct way_cost {
     const char *name;       /* of the other way, for people */
     double plain, other;    /* operations: of the definition as it stands, and of the other way's products */
@@ -149,7 +149,7 @@ typedef struct op {
      * has them; letters of the result's axes, from the last one backwards after '|' fold letters. Operands of a text
      * are those that it names, its axes "e". In the table name, arity, axes and attr are read from them. */
     const char *call;
-    const char *name;  /* identity everywhere: dumps, schemas, cache keys, tests */
+    const char *name;  /* identity everywhere: dumps, schemas, keys, tests */
     const char *doc;   /* one sentence */
     const char *numpy; /* the oracle, over a b c ... and the attribute names; x = [a, b, ...] for any number */
     /* Operators of ONNX that are calls of it, words, with "; " between: "LpNormalization 1 f axis p". The type, the
@@ -196,7 +196,7 @@ typedef struct op {
     /* The same value in another way, up to rounding, and what that takes; false: not of n. NULL: of none. */
     bool (*way)(const node *n, way_cost *c);
     const node *(*alternative)(graph *g, const node *n); /* of what `way` holds for */
-    /* What stands for n where one instruction adds up products of a and i8; NULL: nothing better does. */
+    /* The value of n from sums of products of neighbours, of dtype a and of 8 bits, exactly; NULL: not of it. */
     const node *(*in_dots)(graph *g, const node *n, dtype a);
     /* The value of a group of this operation, up to rounding, from blocks of an axis that it sums up, so that no value
      * is as long as rows times that axis; NULL: not of this one, or size says 0. */

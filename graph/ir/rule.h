@@ -94,8 +94,8 @@ const node *g_widened(graph *g, const node *a);                   /* halves as f
 const node *g_by_channel(graph *g, const node *x, const node *v); /* v[channel] as it broadcasts over x; axis 1 */
 /* a's value as another node: what is computed from it is computed once more */
 const node *g_rematerialized(graph *g, const node *a);
-/* So many trips at most are written out rather than made a scan: then they fuse with what is around them, and their
- * constants fold. More would be planned and compiled one by one, a tenth of a second each. */
+/* So many trips at most are written out rather than made a scan: then each is an expression in its own right, of which
+ * the constants fold. With more, a graph would be long. */
 enum { FEW_TRIPS = 16 };
 /* Whether so many are; none is where graphs of other extents, which have other numbers of them, are to be compared. */
 bool g_few_trips(const graph *g, int64_t trips);

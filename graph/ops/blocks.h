@@ -1,5 +1,5 @@
 /* blocks.h - sums along an axis that is walked in blocks: nodes like any others, with the same value up to rounding.
- * Who puts them in place of whole sums, and how long blocks are, is the schedule's to say (schedule/passes/blocks.c).
+ * Whether they stand in place of whole sums, and how long blocks are, the caller says.
  * Nodes are the graph's; where it refuses, they are NULL and it has the reason. */
 #ifndef TS_BLOCKS_H
 #define TS_BLOCKS_H

@@ -1,5 +1,5 @@
 /* fused.c - what the optimizers of ONNX Runtime make of several operators (com.microsoft), as the operations that it
- * was before: the schedule fuses by what is computed, not by names. */
+ * was before: what is computed says what they become, not names. */
 #include "graph/ops/fused.h"
 #include "graph/ops/quantize.h"
 

@@ -1,12 +1,12 @@
-/* integer_conv.c - convolutions of integers that stand for reals: sums of products in 32 bits, by the instructions that
- * there are for them, where channels are many, and else convolutions of reals. */
+/* integer_conv.c - convolutions of integers that stand for reals: where channels are many, sums of products of 8-bit
+ * numbers, exactly, in 32 bits; else convolutions of reals, which have room for the sums of a few. */
 #include "graph/ops/fused.h"
 #include "graph/ops/quantize.h"
 #include "graph/ops/window.h"
 
 #include <string.h>
 
-/* Channels of which sums are worth an instruction's; bytes of what zeros come to beside one weight. */
+/* Channels that are many; bytes of what zeros come to beside one weight. */
 enum { LEAST_CHANNELS = 16, MOST_APART = 16 << 20 };
 
 /* ---- helpers ---- */
@@ -37,8 +37,8 @@ static const node *of_one(graph *g, const node *x, const node *w, int n_attr, co
 }
 
 /* The convolution of x [batch, in, h, w] less zx [] by the weight w [out, in, h, w], known, less zw: [batch, out, h, w]
- * in 32 bits, exactly. Padding is no element at all, so it adds nothing to what is taken off for zx. NULL: it is not
- * worth it, or g has the error. */
+ * in 32 bits, exactly. Padding is no element at all, so it adds nothing to what is taken off for zx. NULL: channels
+ * are few, or zeros come to too much, or g has the error. */
 static const node *product(graph *g, const quantized *x, const quantized *w, int n_attr, const attr *list, dtype left)
 {
     const node *zx = x->zero, *zw = w->zero, *a = x->x, *b = w->x;

@@ -1,5 +1,5 @@
 /* normalize.c - softmax and the normalisations, as recipes over reductions and arithmetic. Each stays visible as a
- * group, which a schema or a schedule may treat as one. */
+ * group, which a rule may treat as one. */
 #include "graph/ir/rule.h"
 
 #include <string.h>

@@ -188,9 +188,8 @@ bool quantize_known(const node *n)
     return known_in(n, &(int){0});
 }
 
-/* The product of what is left of a [..., m, k] and b [..., k, n] without their zeros, [..., m, n] in 32 bits: of the
- * natural numbers, in `left`, and whole ones that instructions multiply, less what the zeros come to. Exact, as all is
- * modulo 2^32. */
+/* The product of what is left of a [..., m, k] and b [..., k, n] without their zeros, [..., m, n] in 32 bits: of
+ * natural numbers, in `left`, and whole ones of 8 bits, less what the zeros come to. Exact, as all is modulo 2^32. */
 static const node *product(graph *g, const node *a, const node *za, const node *b, const node *zb, dtype left)
 {
     const bool bytes = ts_dtype_bytes(a->type.dtype) == 1 && ts_dtype_bytes(b->type.dtype) == 1;

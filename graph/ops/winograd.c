@@ -177,8 +177,8 @@ static bool takes(const node *conv, window *win)
 }
 
 /* Of a tile, each of the 16 places reads what it is the sum of, and each pixel too: these passes write 16 values that
- * lie a power of two apart, in the same few places of a cache, and may take twice as long as is counted. So a fifth is
- * to be saved by the count, whatever the machine. 16 tiles read each weight, of which there are 16 for 9. */
+ * lie a power of two apart, which may cost twice what is counted. So a fifth is to be saved by the count. 16 tiles read
+ * each weight, of which there are 16 for 9. */
 bool winograd_way(const node *conv, way_cost *c)
 {
     const winograd *w = tiling;
