@@ -1,6 +1,6 @@
 /* make.c - making a plan: the table of its passes. */
 #include "schedule/make.h"
-#include "graph/passes/recognise.h"
+#include "graph/ir/recognise.h"
 #include "schedule/fuse/fuse.h"
 #include "schedule/passes/passes.h"
 #include "schedule/place/place.h"

@@ -1,6 +1,6 @@
 /* parameters.c - what a step trains: weights that the loss depends on, or factors beside some of them, and the head. */
 #include "train/step.h"
-#include "graph/base/base.h"
+#include "graph/base/dtype.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

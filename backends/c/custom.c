@@ -9,7 +9,7 @@ const node *custom_kernel(const plan *p, const kernel *k)
 {
     const expr *x = k->stage->value;
     int64_t from;
-    return x->kind == X_ROUTINE && x->run->host && !k->scan && !kernel_copies(p, k, &from) ? k->stage->node : NULL;
+    return x->kind == X_ROUTINE && !x->run->run && !k->scan && !kernel_copies(p, k, &from) ? k->stage->node : NULL;
 }
 
 /* ---- calls ---- */
@@ -28,7 +28,7 @@ static void call(const ts_custom *base, int k, void *const *at, long part, long 
         in[i] = type_array(&n->in[i]->type, at[i]), in[i].dtype = stored_as(p, n->in[i]);
     const host_call one = {n, in, &out, (int)part, p->reference ? 1 : (int)parts, p->reference};
     const routine *run = s->value->run;
-    if (p->reference ? routine_wide(run, &one, &e) : run->host(&one, &e))
+    if (routine_call(run, &one, &e))
         return;
     pthread_mutex_lock(&c->lock);
     err_set(&c->e, e.code, "%s", e.text);

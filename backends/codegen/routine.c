@@ -39,7 +39,7 @@ static void copy_bytes(emitter *m, int64_t from)
 /* Whether the language can call it. */
 static bool callable(const dialect *d, const expr *x, err *e)
 {
-    if (x->run->host) {
+    if (!x->run->run) {
         err_set(e, TS_UNSUPPORTED, "%s is a function of this process, which cannot be called from %s", x->run->name,
                 d->name);
         return err_hint(e, "define it by text in place of a kernel, or choose another target");

@@ -1,7 +1,7 @@
 /* check_grad.c - tessera check-grad: gradients of a model against differences of its values. */
 #include "cli/say.h"
 #include "cli/session.h"
-#include "graph/base/base.h"
+#include "graph/base/dtype.h"
 
 #include <float.h>
 #include <fnmatch.h>

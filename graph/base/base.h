@@ -1,8 +1,8 @@
 /* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. It needs libc, cJSON and
  * a hash of OpenSSL. Nothing here knows of graphs. Functions that can fail because of a user return false and set an
  * err; a mistake of ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, at once.
- * The room:  err | arena, pages | text, json_add, json (strict), js (cJSON) | check, stats | hash, random | file, save
- *            settings, clock */
+ * The room:  err, dtype | arena, pages | text, json_add, json (strict), js (cJSON) | check, stats | hash, random
+ *            file, save | settings, clock */
 #ifndef TS_BASE_H
 #define TS_BASE_H
 #include "graph/base/err.h"
@@ -95,7 +95,6 @@ typedef struct array_words {
     char s[192];
 } array_words;
 array_words array_type(const ts_array *a);
-bool dtype_has_gradient(ts_dtype d); /* a real that is computed with: small ones are only kept */
 
 /* ---- hashes: SHA-256 for content keys, a fast one for tables ---- */
 typedef struct digest {

@@ -56,8 +56,3 @@ int64_t int_gcd(int64_t a, int64_t b)
         r = a % b;
     return a;
 }
-
-bool dtype_has_gradient(ts_dtype d)
-{
-    return d == TS_F32 || d == TS_F64 || d == TS_F16 || d == TS_BF16;
-}

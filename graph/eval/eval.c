@@ -2,6 +2,7 @@
  * integers as integers. */
 #include "graph/eval/block.h"
 #include "graph/ir/custom.h"
+#include "graph/ir/trip.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -209,11 +210,13 @@ static ts_array narrowed(arena *mem, const ts_array *a, dtype d)
     return to;
 }
 
-bool routine_wide(const routine *r, const host_call *c, err *e)
+bool routine_call(const routine *r, const host_call *c, err *e)
 {
     arena mem = {0};
     ts_array in[MAX_PART], out = *c->out;
-    if (r->wides)
+    if (!r->host)
+        return trips_run(c, e);
+    if (!c->wide || r->wides)
         return r->host(c, e);
     for (int i = 0; i < c->node->n_in; i++)
         in[i] = narrowed(&mem, &c->in[i], c->node->in[i]->type.dtype);
@@ -235,14 +238,14 @@ static bool run_host(const node *n, const ts_array *const *in, const routine *r,
     for (int i = 0; i < n->n_in; i++)
         all[i] = *in[i], all[i].data = aligned(&mem, in[i]);
     const host_call c = {n, all, out, 0, 1, wide};
-    const bool ok = !type_count(&n->type) || (wide ? routine_wide(r, &c, e) : r->host(&c, e));
+    const bool ok = !type_count(&n->type) || routine_call(r, &c, e);
     arena_free(&mem);
     return ok;
 }
 
 static bool run_routine(const node *n, const ts_array *const *in, const expr *x, bool wide, ts_array *out, err *e)
 {
-    if (x->run->host)
+    if (!x->run->run)
         return run_host(n, in, x->run, wide, out, e);
     arena mem = {0};
     void *at[MAX_PART + 1];

@@ -11,10 +11,8 @@ enum { MAX_OUTPUT = 8, MAX_NUMBER = 16, MAX_IN = MAX_RANK + 2 };
 const op *g_op(const graph *g, const char *name);
 /* Adds an operation of that text under a name that is free. */
 bool define_text(graph *g, const char *name, int n_in, const char *source, err *e);
-/* The call of a function of the graph, too long for one formula, by several nodes; NULL without g->err: one will do. */
-const node *function_unrolled(graph *g, const node *call);
-/* The same of a call whose own text calls functions (op.calls), complete with its type. */
-const node *calls_unrolled(graph *g, const node *call);
+/* op.unrolled of who calls functions of the graph, and of these */
+const node *call_unrolled(graph *g, const node *call);
 /* Another result of the function (scalar.h) that t is a result of; NULL: it is none, or has no such result. */
 const node *scalar_output(graph *g, const node *t, int index);
 bool custom_infer(graph *g, node *draft, err *e); /* its type, and those of several outputs */

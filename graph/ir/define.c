@@ -101,6 +101,15 @@ static const char *kept(graph *g, const char *s)
     return s ? arena_string(&g->mem, s) : NULL;
 }
 
+/* What the table has for texts that calls bring. */
+static const op *of_texts(void)
+{
+    const op *o = op_next(NULL);
+    while (!o->unrolled)
+        o = op_next(o);
+    return o;
+}
+
 static op *make(graph *g, const ts_operation *o, err *e)
 {
     ts_operation *own = arena_get(&g->mem, sizeof *own);
@@ -112,6 +121,7 @@ static op *make(graph *g, const ts_operation *o, err *e)
                  .arity = own->n_in,
                  .text = own->text,
                  .body = own->text ? NULL : custom_body,
+                 .unrolled = own->text ? of_texts()->unrolled : NULL,
                  .custom = own};
     return read_numbers(g, made, o->numbers, e) && (!own->text || check_text(g, made, e)) ? made : NULL;
 }

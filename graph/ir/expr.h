@@ -55,7 +55,7 @@ typedef struct routine { /* as one node calls it */
     int n_parameter;
     const int64_t *parameter;
     int64_t scratch; /* bytes that a part needs */
-    host_code *host; /* in place of run and its text; NULL: as said above */
+    host_code *host; /* in place of run and its text; neither: all trips of a scan, by the interpreter */
     bool wides;      /* host takes calls that are wide; to others reals come in the dtypes of the node */
     bool copies;     /* then it makes the result of operand 0's bytes, from parameter[0] on, as they are */
     bool sets; /* parameter[0] is how many sets, one behind the other in all operands and the result, are done apart */

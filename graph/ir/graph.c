@@ -498,7 +498,7 @@ static const node *made_of(graph *g, node *draft)
 {
     const op *o = draft->op;
     const int first = g->n;
-    const node *parts = o->custom && o->text ? function_unrolled(g, draft) : NULL;
+    const node *parts = o->custom && o->unrolled ? o->unrolled(g, draft) : NULL;
     if (parts)
         g_group(g, &(group){o, parts, draft->n_in, draft->in, draft->attr, first, g->n - 1});
     if (parts || err_is(&g->err))
@@ -507,7 +507,7 @@ static const node *made_of(graph *g, node *draft)
         err_in(&g->err, "%s", o->name);
         return NULL;
     }
-    parts = o->calls ? calls_unrolled(g, draft) : NULL;
+    parts = o->unrolled && !o->custom ? o->unrolled(g, draft) : NULL;
     if (parts || err_in(&g->err, "%s", o->name) || err_is(&g->err))
         return parts;
     if (o->fan_in && draft->n_in > o->fan_in)

@@ -7,7 +7,7 @@
  *            trip, scan: loops as nodes
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph
- *            function, scalar, diff, unrolled: scalar functions that one adds, expanded and differentiated
+ *            function, scalar, diff: scalar functions that one adds, expanded and differentiated
  *            open: extents that a use says */
 #ifndef TS_GRAPH_H
 #define TS_GRAPH_H
@@ -231,8 +231,9 @@ typedef struct eval_parts {
 bool node_eval_parts(const node *n, const ts_array *const *in, const eval_parts *parts, ts_array *out, err *e);
 /* As plans that judge compute: reals are f64 from the arrays of in, which hold f64 or what the node says, to out. */
 bool node_eval_wide(const node *n, const ts_array *const *in, ts_array *out, err *e);
-/* A wide call of a routine's function of this process, which may take reals in the dtypes of the node alone. */
-bool routine_wide(const routine *r, const host_call *c, err *e);
+/* Calls what a routine without `run` stands for: a function of this process, which of a wide call may take reals in the
+ * dtypes of the node alone, or all trips of a scan. */
+bool routine_call(const routine *r, const host_call *c, err *e);
 /* What a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
 void leaf_read(const node *n, void *to, int64_t first, int64_t end);
 #endif

@@ -176,7 +176,9 @@ typedef struct op {
     int fan_in;            /* of any number, associative: more operands than this become a tree of calls; 0: never */
     const attr_spec *attr; /* ends with {0} */
     const char *text;      /* pointwise: the whole definition, over a b c d and numeric attribute names */
-    bool calls;            /* pointwise, by a text of each call's own: it may call functions of the graph */
+    /* Pointwise, by a text of each call's own, which may call functions of the graph: a call that is too long for one
+     * node, by several; NULL without g->err: one will do. A graph's own functions take it from the table. */
+    const node *(*unrolled)(graph *g, const node *call);
     bool (*shape)(const node *n, type *out, err *e); /* NULL: broadcast, numpy's promoted dtype */
     const expr *(*body)(defn *d);                    /* the element; NULL: d->err has the reason */
     /* How long axes are that operands leave open (-1: open.c), as the others say it, and the result, which is behind

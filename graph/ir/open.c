@@ -160,7 +160,7 @@ bool kept_all(const node *n, int k, int i)
 static bool may_wait(const node *call, int k, int i)
 {
     const op *o = call->op;
-    return o->kept ? o->kept(call, k, i) : o->text && !o->custom && !o->calls;
+    return o->kept ? o->kept(call, k, i) : o->text && !o->custom;
 }
 
 /* All that the call has to know are known before the first one is closed. */

@@ -347,7 +347,7 @@ static bool iterate_shape(const node *n, type *out, err *e) /* with a trip: trip
 
 static const expr *iterate_body(defn *d)
 {
-    return defn_routine(d, &(routine){.name = d->node->op->name, .host = trip_run, .wides = true});
+    return defn_routine(d, &(routine){.name = d->node->op->name, .wides = true});
 }
 
 /* ---- record ---- */

@@ -16,11 +16,14 @@ typedef struct scan_form { /* what a scan's attributes say */
     int64_t trips;
     int n_state, n_slice, n_row;
     const int64_t *slice, *row; /* of each: 1: from the last one backwards; else 0 */
-    const int64_t *every;       /* of each row: see scan_row; NULL: 1 of all */
+    const int64_t *every;       /* of each row: see scan_place; NULL: 1 of all */
     bool until;
     int64_t keep; /* states kept for a gradient: every so many, 1 all, 0 about as many as the root of trips */
 } scan_form;
 scan_form scan_form_of(const node *n);
+/* Where trip t puts row i: row t, or of rows kept every k-th trip the place that the last trip of its run of k writes,
+ * so that what stays is of trips 0, k, 2 k, ... */
+int64_t scan_place(const scan_form *f, int i, int64_t t);
 int64_t scan_rows(const scan_form *f, int i); /* that all trips leave of gathered row i: every k-th stays */
 extern const op scan_op;                      /* of no table: a call alone does not say what a trip is */
 
@@ -29,7 +32,7 @@ type trip_row(const type *t);                           /* of what is sliced, or
 bool trip_infer(graph *g, node *draft, err *e);
 int64_t trip_operand(const node *bound); /* which operand it stands for; n_in of the scan: the number of the trip */
 const node *trip_bound(graph *g, int64_t k, const type *t);
-host_code trip_run; /* all trips, by the interpreter */
+host_code trips_run; /* all of them, by the interpreter */
 /* Whether what is to be computed waits for no trip that is still being built. False: g->err says which does. */
 bool trips_ended(graph *g, const char *what, int n, const node *const *root);
 

@@ -121,12 +121,6 @@ bool onnx_number(const onnx_call *c, int i, double *out, err *e)
     return true;
 }
 
-bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e)
-{
-    const node *pair[2];
-    return onnx_aligned(c, pair, e) && onnx_give(c, out, g_make(c->g, c->op, 2, pair, NULL, 0), e);
-}
-
 /* The graph keeps the first error, which is the cause; this passes it on. */
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e)
 {

@@ -1,6 +1,7 @@
 /* formula.c - operations spelled out in their call: what gradients, and people, write when no named operation fits.
  * Operands are a, b, c, ... in order. */
 #include "graph/affine/linear.h"
+#include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/scalar.h"
 
@@ -31,7 +32,7 @@ static const expr *at_zero(arena *mem, const node *a)
 static bool dtype_of(const node *n, const names *known, arena *mem, dtype *out, err *e)
 {
     const expr *x = x_parse(mem, node_attr(n, "text")->s, known, e);
-    err own = {0}; /* what is too long for one node becomes several, or is refused then: op.calls */
+    err own = {0}; /* what is too long for one node becomes several, or is refused then: op.unrolled */
     if (!x || (!x_expand(mem, n->scalars, x, &own) && own.code != TS_UNSUPPORTED))
         return x ? err_set(e, own.code, "%s", own.text) : false;
     if (x->dtype == TS_N_DTYPE)
@@ -485,7 +486,7 @@ const op ops_formula[] = {
          "f32[5] f32[5] text=select(lt(a,b),a,b*0.5)\ni32[4] i32[4] text=a+3*b\nf32[3] i64[3] text=a*f32(b)\n"
          "f32[4] text=a<0.5\nf32[0,2] text=sqrt(abs(a))",
          "A function of operands a, b, c, ... spelled out without blanks, element by element: a*exp(-b).",
-         .calls = true, .shape = formula_shape, .extents = extents_pointwise),
+         .unrolled = call_unrolled, .shape = formula_shape, .extents = extents_pointwise),
     BODY("element ... dims:I folds:I=[] fold:s=add text:s", element_body, "element(text, x, dims, folds, fold)", NULL,
          "f32[2,3] dims=[3,2] text=a[i1,i0]\nf32[4,5] f32[5,3] dims=[4,3] folds=[5] text=a[i0,i2]*b[i2,i1]\n"
          "f32[7] dims=[5] folds=[3] fold=max text=a[i0+i1]\nf32[6] dims=[] folds=[6] fold=mul text=a[i0]+1\n"

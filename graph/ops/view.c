@@ -65,6 +65,12 @@ bool onnx_aligned(const onnx_call *c, const node *pair[2], err *e)
     return true;
 }
 
+bool onnx_adapt_aligned(const onnx_call *c, const node **out, err *e)
+{
+    const node *pair[2];
+    return onnx_aligned(c, pair, e) && onnx_give(c, out, g_make(c->g, c->op, 2, pair, NULL, 0), e);
+}
+
 const node *g_transpose(graph *g, const node *a, int rank, const int64_t *axes)
 {
     return g_apply(g, "transpose", a, ATTRS(attr_ints("axes", rank, axes)));

@@ -211,7 +211,7 @@ static bool is_small(const plan *q)
 static bool is_host(const kernel *k) /* a function of the process, which no kernel can call */
 {
     const expr *x = k->stage->value;
-    return x->kind == X_ROUTINE && x->run->host && !x->run->copies && !k->scan;
+    return x->kind == X_ROUTINE && !x->run->run && !x->run->copies && !k->scan;
 }
 
 enum { MOST_INSIDE = 64 }; /* kernels: one compiler makes all of them, one after another */

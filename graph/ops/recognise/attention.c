@@ -1,7 +1,7 @@
 /* attention.c - softmax(products of q and k, scaled and masked in any way) v, whatever lies between: quotients instead
  * of factors, scales on q and k, masks added or chosen by, reshapes of heads, a test for rows that are masked away. */
 #include "graph/ir/attr.h"
-#include "graph/passes/recognise.h"
+#include "graph/ir/recognise.h"
 #include "graph/ir/rule.h"
 
 #include <string.h>

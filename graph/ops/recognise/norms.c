@@ -1,7 +1,7 @@
 /* norms.c - softmax, layer norm and root-mean-square norm spelled out, as exporters wrote them before there were
  * operators. */
 #include "graph/ir/attr.h"
-#include "graph/passes/recognise.h"
+#include "graph/ir/recognise.h"
 #include "graph/ir/rule.h"
 
 #include <string.h>

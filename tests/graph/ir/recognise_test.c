@@ -2,7 +2,7 @@
  * same; what only resembles them is left alone; a rule for attention fits however a model writes it. */
 /* ctest: fast */
 #include "backends/cpu/cpu.h"
-#include "graph/passes/recognise.h"
+#include "graph/ir/recognise.h"
 #include "schedule/make.h"
 #include "tests/backends/row.h"
 #include "tests/check.h"

@@ -1,8 +1,7 @@
 /* recognise.h - finding what was not written as a recipe but is one: the products and the softmax between them that an
  * exporter made of attention. What is found becomes a group like those of recipes, so that a rule for the operation
  * fits, however a model spells it. Each recogniser is one file in graph/ops/recognise/; the build writes the table.
- * Records are constant; groups and nodes are of the graph, which alone is changed.
- * The room, graph to graph:  recognise, replace, mixed_precision, advance (a sequence, one place at a time) */
+ * Records are constant; groups and nodes are of the graph, which alone is changed. */
 #ifndef TS_RECOGNISE_H
 #define TS_RECOGNISE_H
 #include "graph/ir/graph.h"

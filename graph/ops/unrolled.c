@@ -50,7 +50,8 @@ static const expr *one_part(void *user, const expr *x)
     return x_parts(x) > PART ? own_part(u, x) : x;
 }
 
-const node *calls_unrolled(graph *g, const node *call)
+/* One whose own text calls functions, complete with its type. */
+static const node *calls_unrolled(graph *g, const node *call)
 {
     arena mem = {0};
     unrolling u = {g, &mem};
@@ -68,7 +69,8 @@ const node *calls_unrolled(graph *g, const node *call)
     return y;
 }
 
-const node *function_unrolled(graph *g, const node *call)
+/* One of a function of the graph. */
+static const node *function_unrolled(graph *g, const node *call)
 {
     const fn *f = scalar_fn(g->scalars, call->op->name);
     arena mem = {0};
@@ -93,4 +95,9 @@ const node *function_unrolled(graph *g, const node *call)
     }
     arena_free(&mem);
     return y;
+}
+
+const node *call_unrolled(graph *g, const node *call)
+{
+    return call->op->custom ? function_unrolled(g, call) : calls_unrolled(g, call);
 }

@@ -1,5 +1,5 @@
 /* recognise.c - asks every recogniser about every node, and what they share. */
-#include "graph/passes/recognise.h"
+#include "graph/ir/recognise.h"
 
 #include <stdlib.h>
 #include <string.h>
