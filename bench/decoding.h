@@ -1,5 +1,5 @@
 /* decoding.h - tokens a second of a language model: a prompt at once, then one token at a time behind it, as generate
- * runs them, on tokens that are drawn. */
+ * runs them, on tokens that are drawn. What a race is given is borrowed; rows are added to the caller's. */
 #ifndef BENCH_DECODING_H
 #define BENCH_DECODING_H
 #include "tessera.h"

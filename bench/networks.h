@@ -1,4 +1,4 @@
-/* networks.h - networks of a suite that are no built-in models: few layers, in shapes that are hard to walk well. */
+/* networks.h - networks of a suite beside built-in models: few layers, hard to walk well. Each is its caller's. */
 #ifndef BENCH_NETWORKS_H
 #define BENCH_NETWORKS_H
 

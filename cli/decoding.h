@@ -1,4 +1,5 @@
-/* decoding.h - bench --decode N: tokens a second of a prompt, and of N tokens behind it. */
+/* decoding.h - bench --decode N: tokens a second of a prompt, and of N tokens behind it. Options are only read, and
+ * the reply is printed only where all went well. */
 #ifndef TS_CLI_DECODING_H
 #define TS_CLI_DECODING_H
 #include "cli/args.h"

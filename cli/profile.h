@@ -1,4 +1,5 @@
-/* profile.h - kernels of results/1 as people see them. */
+/* profile.h - kernels of results/1 as people see them. Texts are only read, and what is printed is the same for the
+ * same text. */
 #ifndef TS_PROFILE_H
 #define TS_PROFILE_H
 #include "cli/args.h"

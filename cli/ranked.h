@@ -1,4 +1,5 @@
-/* ranked.h - bench --ranks: a pass, or with --train a step, over the processes that mpirun started. */
+/* ranked.h - bench --ranks: a pass, or with --train a step, over the processes that mpirun started. Each process opens
+ * its own session. */
 #ifndef TS_CLI_RANKED_H
 #define TS_CLI_RANKED_H
 #include "cli/args.h"

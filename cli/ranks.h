@@ -1,4 +1,4 @@
-/* ranks.h - explain --ranks N --net TEXT, of a run of tessera train. */
+/* ranks.h - explain --ranks N --net TEXT, of a run of tessera train. The run is only read. */
 #ifndef CLI_RANKS_H
 #define CLI_RANKS_H
 #include "cli/args.h"

@@ -1,4 +1,5 @@
-/* make.h - a plan of a graph, made by the table of passes.
+/* make.h - a plan of a graph, made by the table of passes. It is its caller's, for plan_free, and the graph
+ * outlives it.
  *
  * The rooms, each on those before it:  plan     kernels, stages, values, targets, and what these are asked
  *                                      nest     the notation of loops, what is legal, how copies lie

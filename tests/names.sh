@@ -147,6 +147,11 @@ silent=$(git ls-files -co --exclude-standard -- '*.c' '*.h' ':!tests' | while re
     head -n 1 "$file" | grep -q '^/\*' || echo "$file: does not say first what it is for"
 done)
 [ -z "$silent" ] || { echo "$silent"; exit 1; }
+brief=$(git ls-files -co --exclude-standard -- '*.h' ':!tests' | xargs awk '
+    FNR == 1 { open = 1; said = 0 }
+    open { said += gsub(/\.( |$)/, "&") }
+    open && /\*\// { open = 0; if (said < 2) print FILENAME ": a header says first what it is for, then what always holds or who owns what" }')
+[ -z "$brief" ] || { echo "$brief"; exit 1; }
 # What, before how: the graph knows no schedule. ONNX has attributes and operators of such names, Winograd has tiles, and
 # attention has a cache of keys.
 how=$(git ls-files -co --exclude-standard -- 'graph/*.[ch]' |

@@ -1,5 +1,6 @@
 /* forecast.h - how long a step in shards would take, and how much memory, on other numbers of ranks: its own kernels,
- * buckets and rounds of messages, with times in the place of work. */
+ * buckets and rounds of messages, with times in the place of work. The step is only read; what is found is its
+ * caller's. */
 #ifndef TRAIN_FORECAST_H
 #define TRAIN_FORECAST_H
 #include "graph/base/js.h"

@@ -1,4 +1,5 @@
-/* units.h - what the compiler is given: kernels, of which small ones share a unit. */
+/* units.h - what the compiler is given: kernels, of which small ones share a unit. Units and texts are of one arena,
+ * for c_units_free. */
 #ifndef TS_C_UNITS_H
 #define TS_C_UNITS_H
 #include "backends/c/program.h"

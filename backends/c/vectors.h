@@ -1,4 +1,5 @@
-/* vectors.h - vectors in C: types of GCC's extension, which clang has too, and what they can do. */
+/* vectors.h - vectors in C: types of GCC's extension, which clang has too, and what they can do. The table is
+ * constant; nothing is kept. */
 #ifndef TS_C_VECTORS_H
 #define TS_C_VECTORS_H
 #include "backends/codegen/library.h"

@@ -1,4 +1,5 @@
-/* touch.h - for each access that the statements of a kernel make: where the lanes of a warp are. */
+/* touch.h - for each access that the statements of a kernel make: where the lanes of a warp are. The emitter is only
+ * read; what it finds goes to the caller's record. */
 #ifndef TS_TOUCH_H
 #define TS_TOUCH_H
 #include "backends/codegen/emit.h"

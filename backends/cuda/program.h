@@ -1,4 +1,5 @@
-/* program.h - a plan on one device: its texts, its kernels compiled and loaded, its launches one graph. */
+/* program.h - a plan on one device: its texts, its kernels compiled and loaded, its launches one graph. Texts are
+ * their caller's; records are constant; a program is as backend.h says. */
 #ifndef TS_CUDA_PROGRAM_H
 #define TS_CUDA_PROGRAM_H
 #include "backends/cuda/images.h"

@@ -1,4 +1,5 @@
-/* random.h - counter-based random numbers: pure functions of seed and index, the same bits everywhere. */
+/* random.h - counter-based random numbers: pure functions of seed and index, the same bits everywhere. There is no
+ * state, so any part of a sequence is made by whoever needs it. */
 #ifndef TS_RANDOM_H
 #define TS_RANDOM_H
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* attend.h - heads side by side, and apart. */
+/* attend.h - heads side by side, and apart. Nodes are the graph's; NULL of a NULL operand. */
 #ifndef TS_ATTEND_H
 #define TS_ATTEND_H
 #include "graph/ir/rule.h"

@@ -1,4 +1,5 @@
-/* fused.h - what operators of com.microsoft share: images with channels last. */
+/* fused.h - what operators of com.microsoft share: images with channels last. Nodes are the graph's; NULL of a NULL
+ * operand. */
 #ifndef TS_FUSED_H
 #define TS_FUSED_H
 #include "graph/ir/rule.h"

@@ -1,5 +1,6 @@
 /* scores.h - what operators of older machine learning make of scores [row, class], alike for trees, linear models and
- * support vectors: f32 until the end. */
+ * support vectors: f32 until the end. Nodes are the graph's, and numbers of labels the call's; NULL: the graph or e
+ * has the reason. */
 #ifndef TS_SCORES_H
 #define TS_SCORES_H
 #include "graph/ir/rule.h"

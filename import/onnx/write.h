@@ -1,5 +1,5 @@
 /* write.h - where numbers lie in ONNX files that are written here: in the file itself as long as all of it stays below
- * what a message may have, else in a file beside it. */
+ * what a message may have, else in a file beside it. Limits alone: nothing to own. */
 #ifndef TS_ONNX_WRITE_H
 #define TS_ONNX_WRITE_H
 

@@ -1,4 +1,5 @@
 /* passes.h - steps from a graph to a plan, one file each: plan_make's table has their order and what each guarantees.
+ * What they make is the plan's, nodes are the graph's; one that fails leaves its reason in e.
  *
  * The room:  the graph:   scan_join, known, extents_find, common, alternatives (blocks)
  *            kernels:     checkpointing (checkpointing_cut), apart

@@ -1,4 +1,4 @@
-/* unflatten.h - axes that a reshape made one are kept apart. */
+/* unflatten.h - axes that a reshape made one are kept apart. Nodes are the graph's, which keeps those it had. */
 #ifndef TS_UNFLATTEN_H
 #define TS_UNFLATTEN_H
 #include "graph/ir/graph.h"
