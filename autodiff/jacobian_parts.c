@@ -58,7 +58,7 @@ typedef struct cut { /* the graph between the input and out, taken apart at node
 static bool find_cut(cut *c, const reach *of)
 {
     int n;
-    const node **need = g_reached(1, &c->j->out, &n);
+    const node **need = g_reached_make(1, &c->j->out, &n);
     const int64_t most = seeds_at(&of[c->j->out->id], c->size) / 2;
     bool *last = heap_array((size_t)c->j->out->id + 1, sizeof *last), good = true;
     for (int i = 0; i < n; i++)
@@ -224,7 +224,7 @@ static bool find_sums(const cut *c, sums *s)
 {
     graph *g = c->j->g;
     int n;
-    const node **need = g_reached(1, &c->moves, &n);
+    const node **need = g_reached_make(1, &c->moves, &n);
     bool good = true;
     for (int k = 0; k < c->n && good; k++) {
         good = is_tiled(c, k);
@@ -325,7 +325,7 @@ static void mark_loads(const expr *x, const defn *d, const node *in, int axis, p
 static int find_pieces(const task *j, int axis, piece *p)
 {
     int count, n = 0;
-    const node **need = g_reached(1, &j->out, &count);
+    const node **need = g_reached_make(1, &j->out, &count);
     bool good = true;
     for (int i = 0; i < count && good; i++) {
         arena mem = {0};

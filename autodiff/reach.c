@@ -185,7 +185,7 @@ static reach reach_of_scan(const asking *q, const node *scan, int index)
     for (int i = 0; i < t->n_root; i++)
         last = t->root[i]->id > last ? t->root[i]->id : last;
     walk w = {.scan = scan, .f = scan_form_of(scan)};
-    w.need = g_reached(t->n_root, t->root, &w.n), w.of = heap_array((size_t)last + 1, sizeof *w.of);
+    w.need = g_reached_make(t->n_root, t->root, &w.n), w.of = heap_array((size_t)last + 1, sizeof *w.of);
     w.state = heap_array((size_t)w.f.n_state + 1, sizeof *w.state);
     for (int k = 0; k < w.f.n_state; k++)
         w.state[k] = q->of[scan->in[k]->id];
@@ -217,7 +217,7 @@ static reach reach_of(asking *q, const node *y)
 reach *reach_make(const node *out, const node *in, int axis, int64_t first, int64_t size)
 {
     int count;
-    const node **need = g_reached(1, &out, &count);
+    const node **need = g_reached_make(1, &out, &count);
     reach *of = heap_array((size_t)(in->id > out->id ? in->id : out->id) + 1, sizeof *of);
     asking q = {.of = of, .first = first, .size = size};
     of[in->id] = (reach){.any = true, .along = axis, .by = 1};

@@ -735,9 +735,9 @@ TS_API ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e);
 TS_API void ts_tokenizer_free(ts_tokenizer *t);
 TS_API int64_t ts_tokenizer_size(const ts_tokenizer *t);                  /* ids are in [0, size) */
 TS_API int64_t ts_tokenizer_id(const ts_tokenizer *t, const char *token); /* -1: there is none, as in "[PAD]" */
-/* n bytes of text, any bytes, as *count ids; whole: with the tokens that the tokenizer puts around a text. */
+/* n bytes of text, any bytes, as *count ids, for free(); whole: with the tokens that the tokenizer puts around it. */
 TS_API int64_t *ts_tokenizer_encode(const ts_tokenizer *t, const char *text, size_t n, bool whole, int64_t *count);
-/* The text of n ids without special tokens, terminated; it may hold NUL, hence *bytes. */
+/* The text of n ids without special tokens, for free(), terminated; it may hold NUL, hence *bytes. */
 TS_API char *ts_tokenizer_decode(const ts_tokenizer *t, const int64_t *id, int64_t n, size_t *bytes);
 
 /* ---- files: sets of named tensors (safetensors), and files that are there whole or not at all ---- */

@@ -34,7 +34,7 @@ static void begin(walking *w, const host_call *c)
 {
     const scan_trip *t = c->node->trip;
     *w = (walking){.c = c, .f = scan_form_of(c->node)};
-    w->need = g_reached(t->n_root, t->root, &w->n);
+    w->need = g_reached_make(t->n_root, t->root, &w->n);
     const size_t n = (size_t)w->n + 1, states = (size_t)w->f.n_state + 1;
     w->value = heap_array(n, sizeof *w->value);
     w->own = heap_array(n, 1), w->once = heap_array(n, 1);

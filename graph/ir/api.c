@@ -103,7 +103,7 @@ static void tell_operand(text *t, const node *n)
     if (!n || !n->site.file)
         return;
     text_add(t, "; "), tell_site(t, n);
-    const node **need = g_reached(1, &n, &count);
+    const node **need = g_reached_make(1, &n, &count);
     for (int i = count - 2; i >= 0 && told < MOST_TOLD; i--)
         if (need[i]->leaf && need[i]->leaf->kind != LEAF_CONST && need[i]->site.file)
             text_add(t, told++ ? ", " : " from "), tell_site(t, need[i]);
@@ -261,7 +261,7 @@ ts_tensor ts_operand(ts_tensor t, int i)
 int ts_consumers(int n, const ts_tensor *t, ts_tensor of, ts_tensor *out)
 {
     int count, k = 0;
-    const node **need = g_reached(there(n, t), t, &count);
+    const node **need = g_reached_make(there(n, t), t, &count);
     for (int i = 0; i < count; i++) {
         bool reads = false;
         for (int j = 0; of && j < need[i]->n_in; j++)
@@ -306,7 +306,7 @@ const char *ts_op_name(ts_tensor t)
 int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
 {
     int count;
-    const node **need = g_reached(there(n, t), t, &count);
+    const node **need = g_reached_make(there(n, t), t, &count);
     int k = 0;
     for (int i = 0; i < count; i++) {
         if (!need[i]->leaf || need[i]->leaf->kind == LEAF_CONST)

@@ -27,7 +27,7 @@ static double trips_flops(const node *n) /* of all trips, though an early end ma
 {
     int count = 0;
     double one = 0;
-    const node **all = g_reached(n->trip->n_root, n->trip->root, &count);
+    const node **all = g_reached_make(n->trip->n_root, n->trip->root, &count);
     for (int i = 0; i < count; i++)
         one += node_flops(all[i]);
     free(all);
@@ -57,7 +57,7 @@ double node_points(const node *n)
     double total = 0;
     if (n->trip) {
         int count = 0;
-        const node **all = g_reached(n->trip->n_root, n->trip->root, &count);
+        const node **all = g_reached_make(n->trip->n_root, n->trip->root, &count);
         for (int i = 0; i < count; i++)
             total += node_points(all[i]);
         free(all);

@@ -652,7 +652,7 @@ int g_reach(int n, const node *const *root, const node **out)
     return count;
 }
 
-const node **g_reached(int n, const node *const *root, int *count)
+const node **g_reached_make(int n, const node *const *root, int *count)
 {
     *count = g_reach(n, root, NULL);
     const node **need = heap_array((size_t)*count + 1, sizeof *need);

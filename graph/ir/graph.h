@@ -211,7 +211,7 @@ const ts_array *g_constant(graph *g, const node *n, int64_t most);
 
 const group *g_group_of(const graph *g, const node *n);        /* the least recipe that n was made for; NULL: none */
 int g_reach(int n, const node *const *root, const node **out); /* all nodes needed, by id; out may be NULL to count */
-const node **g_reached(int n, const node *const *root, int *count); /* these, to be freed */
+const node **g_reached_make(int n, const node *const *root, int *count); /* these, for free() */
 void g_print(text *t, int n, const node *const *root);
 bool g_parse(graph *g, const char *source, int max, const node **root, int *n, err *e);
 void g_hash(int n, const node *const *root, char hex[65]);

@@ -131,7 +131,7 @@ static void print_functions(text *t, int count, const node *const *all)
 static void print_all(text *t, int depth, int n, const node *const *root)
 {
     int count;
-    const node **all = g_reached(n, root, &count);
+    const node **all = g_reached_make(n, root, &count);
     int *number = heap_array(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
     if (!depth)
         print_functions(t, count, all);

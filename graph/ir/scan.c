@@ -234,7 +234,7 @@ static bool capture(closing *c, const node *n)
 static bool capture_all(closing *c)
 {
     int n;
-    const node **need = g_reached(c->n_root, c->root, &n);
+    const node **need = g_reached_make(c->n_root, c->root, &n);
     bool ok = true;
     for (int i = 0; ok && i < n; i++)
         for (int k = 0; ok && c->inside[need[i]->id] && k < need[i]->n_in; k++)
@@ -327,7 +327,7 @@ bool ts_scan_end(ts_scan *s, ts_tensor *out)
 bool trips_ended(graph *g, const char *what, int n, const node *const *root)
 {
     int count;
-    const node **need = g_reached(n, root, &count);
+    const node **need = g_reached_make(n, root, &count);
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
         if (need[i]->leaf && need[i]->leaf->bound) {

@@ -131,7 +131,7 @@ static bool check_trip(const node *n, const scan_form *f, err *e)
 {
     const scan_trip *t = n->trip;
     int count;
-    const node **need = g_reached(t->n_root, t->root, &count);
+    const node **need = g_reached_make(t->n_root, t->root, &count);
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
         ok = !need[i]->leaf || check_bound(n, f, need[i], e);

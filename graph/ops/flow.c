@@ -270,7 +270,7 @@ static const node *goes_on(const loop *l, const node *trip, const node *conditio
 static bool within_trip(const node *n) /* it reads what a trip binds */
 {
     int count;
-    const node **need = g_reached(1, &n, &count);
+    const node **need = g_reached_make(1, &n, &count);
     bool is = false;
     for (int i = 0; i < count; i++)
         is = is || (need[i]->leaf && need[i]->leaf->bound);
@@ -306,7 +306,7 @@ static bool slice_rows(const turn *t, int64_t trips, int n, onnx_value *out)
     for (int i = 0; i < n; i++)
         if (!(root[i] = out[i].node))
             return false;
-    const node **all = g_reached(n, root, &count), **from = heap_array(2 * (size_t)count + 1, sizeof *from),
+    const node **all = g_reached_make(n, root, &count), **from = heap_array(2 * (size_t)count + 1, sizeof *from),
                **to = from + count;
     for (int i = 0; i < count; i++)
         if ((to[k] = sliced(t, all[i], trips)))
@@ -324,7 +324,7 @@ static int64_t fewest_rows(const turn *t, int n, const onnx_value *out)
     int64_t fewest = UNBOUNDED;
     for (int i = 0; i < n; i++) {
         int count, axis;
-        const node **all = g_reached(1, &out[i].node, &count);
+        const node **all = g_reached_make(1, &out[i].node, &count);
         for (int k = 0; k < count; k++)
             if (is_row(t, all[k], &axis))
                 fewest = int_min(fewest, all[k]->in[0]->type.dim[axis]);

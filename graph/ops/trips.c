@@ -59,7 +59,7 @@ static void find_bound(turning *t)
 static bool is_reached(const node *root, const node *const *all, const bool *marked, int n)
 {
     int count;
-    const node **need = g_reached(1, &root, &count);
+    const node **need = g_reached_make(1, &root, &count);
     bool any = false;
     for (int i = 0; i < count && !any; i++)
         for (int k = 0; k < n && !any; k++)

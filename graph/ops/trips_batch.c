@@ -41,7 +41,7 @@ static void find_wide(turning *t)
 {
     const scan_trip *trip = t->n->trip;
     int n;
-    const node **need = g_reached(trip->n_root, trip->root, &n);
+    const node **need = g_reached_make(trip->n_root, trip->root, &n);
     bool more = true;
     for (int i = 0; i < t->n->n_in; i++)
         t->wide[i] = t->in[i] != NULL;

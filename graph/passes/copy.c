@@ -48,7 +48,7 @@ static const node *copied(copying *c, const node *n)
 static bool copy_all(copying *c, int n, const node *const *root)
 {
     int count;
-    const node **need = g_reached(n, root, &count);
+    const node **need = g_reached_make(n, root, &count);
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
         if (!c->now[need[i]->id])

@@ -226,7 +226,7 @@ static double work(int outer, int inner)
     CHECK(ts_scan_step(s, h, last[0]) && ts_scan_end(s, out));
     int n = 0;
     double sum = 0;
-    const node **all = g_reached(1, (const node *const *)out, &n);
+    const node **all = g_reached_make(1, (const node *const *)out, &n);
     for (int i = 0; i < n; i++)
         sum += node_flops(all[i]);
     free(all), ts_graph_free(g);
