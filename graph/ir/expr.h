@@ -23,14 +23,14 @@ typedef struct fn {
     const char *diff[3]; /* derivative by a, b, c over a b c and y (the result); NULL: none */
     double unit;         /* start value when folding an axis; NAN: may not fold */
     int cost;            /* flops; 0 for selection and comparison */
+    int steps;           /* additions in the time of one call: divisions and roots count as one in flops alone */
     int monotone;        /* 1: rises or falls in each argument alone; 2: where the second keeps its sign; 0: not said */
     int64_t (*natural)(const int64_t *x); /* on u64, the bits of which x holds; NULL: as whole */
     const char *c_natural;                /* NULL: as c_whole */
 } fn;
 typedef struct scalars scalars; /* the functions of one graph (scalar.h): each an fn without any spelling */
 const fn *fn_find(const char *name);
-const fn *fn_at(int i);       /* NULL past the end */
-double fn_steps(const fn *f); /* additions in the time of one call: divisions and roots count as one in flops alone */
+const fn *fn_at(int i);                                   /* NULL past the end */
 int64_t fn_whole(const fn *f, dtype d, const int64_t *x); /* d: of the arguments, a dtype of whole or truth values */
 const char *fn_spelled(const fn *f, dtype d);             /* as c_real and c_whole, for such arguments */
 

@@ -32,7 +32,8 @@ static const fn *fn_of(const scalar *of, int result, int order, const int *by)
     *f = (own_fn){.of = of, .result = result, .order = order};
     for (int i = 0; i < order; i++)
         f->by[i] = by[i], name = arena_format(s->mem, "%s.d%d", name, by[i]);
-    f->base = (fn){.name = name, .arity = of->n_parameter, .result = R_SAME, .unit = __builtin_nan(""), .cost = 10};
+    f->base = (fn){
+        .name = name, .arity = of->n_parameter, .result = R_SAME, .unit = __builtin_nan(""), .cost = 10, .steps = 10};
     s->fn[s->n_fn++] = f;
     return &f->base;
 }

@@ -84,7 +84,7 @@ static void find_site(fuser *f, item *it) /* where its elements are computed: by
 
 static double steps_of(const expr *x)
 {
-    double n = x->kind == X_CALL ? fmax(1, fn_steps(x->fn)) : 0;
+    double n = x->kind == X_CALL ? fmax(1, x->fn->steps) : 0;
     for (int i = 0; i < x->n; i++)
         n += steps_of(x->arg[i]);
     return n;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LEAST = 8,     /* steps (fn_steps) from which on a part is worth a place in a cache */
+    LEAST = 8,     /* steps (fn.steps) from which on a part is worth a place in a cache */
     PER_BYTE = 8,  /* steps in the time of a byte that goes to memory, or comes from there */
     BUCKETS = 256, /* of parts, by what they are */
     TRIES = 3
@@ -70,7 +70,7 @@ static bool is_plain(const expr *x, const int64_t *extent)
 
 static double steps_of(const expr *x)
 {
-    double n = x->kind == X_CALL && dtype_class(x->dtype) == D_REAL ? fn_steps(x->fn) : 0;
+    double n = x->kind == X_CALL && dtype_class(x->dtype) == D_REAL ? x->fn->steps : 0;
     for (int i = 0; x->kind != X_LOAD && i < x->n; i++)
         n += steps_of(x->arg[i]);
     return n;
