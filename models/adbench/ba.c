@@ -75,8 +75,6 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     return ts_graph_ok(g, e);
 }
 
-const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60 bits=64", build}, {0}};
-
 /* ---- its data: one camera, point, weight and feature, which all have; observation i is of camera i mod n and point i
  * mod m ---- */
 static void spread_out(double *v, int64_t rows, int width, const double *mean, const double *spread)
@@ -117,6 +115,9 @@ static bool derive(problem *p)
            objective_jacobian(p, 0, objective_input(p, 2), 2, true, -1) &&
            objective_jacobian(p, 1, objective_input(p, 2), 2, true, -1);
 }
+
+/* ---- records ---- */
+const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60 bits=64", build}, {0}};
 
 const objective objective_ba = {.name = "ba",
                                 .brief = "errors of bundle adjustment, by cameras, points and weights",

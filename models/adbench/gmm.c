@@ -101,9 +101,6 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     return ts_graph_ok(g, e);
 }
 
-const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5 bits=64", build},
-                                   {0}};
-
 /* ---- its data ---- */
 /* What of the Wishart prior depends on gamma and m alone, pi as ADBench has it. */
 static double constant(int64_t d, int64_t k, double gamma, double m)
@@ -142,6 +139,10 @@ static bool derive(problem *p)
     objective_value(p, ts_model_tensor(p->model, 0));
     return objective_gradients(p, 3);
 }
+
+/* ---- records ---- */
+const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5 bits=64", build},
+                                   {0}};
 
 const objective objective_gmm = {.name = "gmm",
                                  .brief = "logarithm of the likelihood of a mixture of Gaussians, by its parameters",

@@ -174,11 +174,6 @@ static bool build_us(ts_model *m, ts_graph *g, ts_error *e)
     return build_hand(m, g, true, e);
 }
 
-const ts_builder builders_hand[] = {
-    {"adbench-hand", "Tracking a hand by vertices, of ADBench", "n=20 v=66 bits=64", build},
-    {"adbench-hand-us", "Tracking a hand by places within triangles, of ADBench", "n=20 v=66 t=64 bits=64", build_us},
-    {0}};
-
 /* ---- its data ---- */
 /* c = a b of affine 4 x 4 matrices, which may be c */
 static void multiply(const double *a, const double *b, double *c)
@@ -285,6 +280,12 @@ static bool derive_us(problem *p)
     return objective_jacobian(p, 0, objective_input(p, 0), 0, true, -1) &&
            objective_jacobian(p, 0, objective_input(p, 1), 1, false, -1);
 }
+
+/* ---- records ---- */
+const ts_builder builders_hand[] = {
+    {"adbench-hand", "Tracking a hand by vertices, of ADBench", "n=20 v=66 bits=64", build},
+    {"adbench-hand-us", "Tracking a hand by places within triangles, of ADBench", "n=20 v=66 t=64 bits=64", build_us},
+    {0}};
 
 const objective objective_hand = {
     .name = "hand",

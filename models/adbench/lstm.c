@@ -99,9 +99,6 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     return ts_graph_ok(g, e);
 }
 
-const ts_builder builders_lstm[] = {
-    {"adbench-lstm", "An LSTM with vectors for weights, of ADBench", "l=2 c=8 b=14 bits=64", build}, {0}};
-
 /* ---- its data ---- */
 static bool read(problem *p)
 {
@@ -124,6 +121,10 @@ static bool derive(problem *p)
     objective_value(p, ts_model_tensor(p->model, 0));
     return objective_gradients(p, 2);
 }
+
+/* ---- records ---- */
+const ts_builder builders_lstm[] = {
+    {"adbench-lstm", "An LSTM with vectors for weights, of ADBench", "l=2 c=8 b=14 bits=64", build}, {0}};
 
 const objective objective_lstm = {
     .name = "lstm",
