@@ -139,13 +139,18 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
     return onnx_give_all(c, out, NODES(y, scale, zero), e);
 }
 
-static bool moves(const node *n) /* or converts: small integers stay what they are */
+/* Its elements are some of the operand's, or these converted: small integers stay what they are. */
+static bool moves(const node *n)
 {
-    static const char *const ops[] = {"reshape", "cast", "transpose", "stretch", "broadcast_to"};
-    bool any = false;
-    for (int i = 0; i < COUNT(ops); i++)
-        any = any || !strcmp(n->op->name, ops[i]);
-    return any;
+    arena mem = {0};
+    defn d;
+    err e = {0};
+    const expr *x = g_defn(n, &mem, &d, &e) ? d.value : NULL;
+    while (x && x->kind == X_CAST)
+        x = x->arg[0];
+    const bool is = x && x->kind == X_LOAD && x->from == n->in[0];
+    arena_free(&mem);
+    return is;
 }
 
 static bool quantize_all(const node *zero, int v)
