@@ -12,37 +12,37 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                  800  the public header: to be read in one sitting
-graph                  33427  the table of operations is half of it
+graph                  33487  the table of operations is half of it
 import                 12078  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                4358  the chain rule, forward mode, batches, optimizers
-schedule                 228  the table of passes
-schedule/plan           2260  kernels, stages, values, targets
-schedule/nest           2430  the notation of loops
+schedule                 229  the table of passes
+schedule/plan           2279  kernels, stages, values, targets
+schedule/nest           2424  the notation of loops
 schedule/schema         1459  rules, and loops by them
 schedule/fuse           2269  nodes become kernels
-schedule/passes         5767  a file for each other step
+schedule/passes         5768  a file for each other step
 schedule/place           883  plans over several devices
 schedule/explain        1794  what people read of a plan
-backends                4886  driver, runner, weights: what back ends share
-backends/codegen       12926  nests to text, for every C-like language
+backends                4885  driver, runner, weights: what back ends share
+backends/codegen       13804  nests to text, for every C-like language
 backends/cpu            2811  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
 backends/probe           761  loops that keep a core busy, for benchmarks and back ends
-backends/c              3833  compiler, loader, team of threads
+backends/c              3835  compiler, loader, team of threads
 backends/emit           1444  programs of their own
 backends/device         1422  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp          274  evaluates definitions
 backends/null             15  plans, and emits nothing
-backends/gpu            3419  graphics processors as a target
-backends/opencl         1901  a dialect and a device
-backends/cuda           2842  a dialect and a device
+backends/gpu            2516  graphics processors as a target
+backends/opencl         1913  a dialect and a device
+backends/cuda           2866  a dialect and a device
 bench                   6936  race, statistics, peers
-bench/report            5676  a page of sections
+bench/report            5709  a page of sections
 bench/machine            672  clock, processors, ceilings
-train                  11770  fine-tuning, generation, export
-models                  1766  on the public header alone
-cli                    14259  a file for each verb
-tests                  54833  about half of what they test
+train                  11771  fine-tuning, generation, export
+models                  1770  on the public header alone
+cli                    14264  a file for each verb
+tests                  55083  about half of what they test
 bench/tune              1388  a search for loops, its log and rules
 tests/gpusim           10452  a driver and a card in software
 '

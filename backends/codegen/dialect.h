@@ -26,7 +26,7 @@ typedef struct role_form { /* how a loop of a role opens */
     bool divergent;        /* workers that wait for one another at barriers make different trips of it */
 } role_form;
 
-typedef struct lane_part { /* x / by % of * times; 0 leaves it out */
+typedef struct lane_part {     /* x / by % of * times; 0 leaves it out */
     enum { LANE, SUM_PART } x; /* the lane's number in its warp, or that of a sum */
     int by, of, times;
 } lane_part;
@@ -35,7 +35,7 @@ enum { LANE_PARTS = 3 }; /* added up; all 0: no more */
 typedef struct fragment_lanes { /* how the lanes of a warp load one */
     const char *take;           /* a statement: to words $0 what the lanes find at address $1, $2 bytes behind it */
     lane_part line[LANE_PARTS], deep[LANE_PARTS]; /* which that is of its own axis and of the folded one */
-    int piece;                  /* neighbours are counted in pieces of so many */
+    int piece;                                    /* neighbours are counted in pieces of so many */
 } fragment_lanes;
 typedef struct fragment_form { /* of an operand: what each lane of a warp holds of it for one such statement */
     int words;                 /* of 32 bits */
@@ -53,14 +53,14 @@ typedef struct warpgroup_form {
     const char *slice;
 } warpgroup_form;
 typedef struct sums_form { /* where the lanes of a warp hold sums of a product */
-    int run;                  /* so many one after another of them are neighbours in a row */
+    int run;               /* so many one after another of them are neighbours in a row */
     lane_part row[LANE_PARTS], column[LANE_PARTS];
     /* Of words $0 and $1, runs of one trip of the unit and of the next one along its rows: two words that are one
      * behind the other in a row, by exchange with a lane beside lane $2, so that a row is written in fewer pieces. They
      * begin so many elements before the second run. NULL: runs are written as they are */
     const char *paired;
     int before[2]; /* of a lane of an even number; of an odd one */
-    int across; /* a unit has both: so many runs from one to the other; 0: the next trip has the second */
+    int across;    /* a unit has both: so many runs from one to the other; 0: the next trip has the second */
 } sums_form;
 typedef struct matrix_form { /* y[m,n] += sum over k of a[m,k] b[k,n] in one statement */
     int m, n, k;

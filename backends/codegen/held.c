@@ -31,8 +31,7 @@ static void clear_one(emitter *m, int i, int64_t n)
 {
     const dtype d = stored_as(m->p, m->k->stage[i].node);
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-    code_let(&m->out.code, pointer_type(m, slice_reach(m, i), d, true), "gaps",
-             slice_at(m, i, true));
+    code_let(&m->out.code, pointer_type(m, slice_reach(m, i), d, true), "gaps", slice_at(m, i, true));
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .name = "i",
                                    .from = cexpr_word(m->mem, lanes_lane(m)),

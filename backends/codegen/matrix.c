@@ -223,12 +223,12 @@ static void store_pair(emitter *m, const cexpr *y, int less)
     const sums_form *of = f->held;
     const int l = of->across ? -1 : beside(m, &u);
     const cexpr *run = cexpr_word(m->mem, "run"), *both = cexpr_word(m->mem, "both"), *lane = matrix_lane(m),
-                *kept = cexpr_element(
-                    m->mem, "kept", of->across ? cexpr_whole(m->mem, W_REST, run, emit_whole(m, of->across)) : run,
-                    IN_REGISTERS),
+                *kept = cexpr_element(m->mem, "kept",
+                                      of->across ? cexpr_whole(m->mem, W_REST, run, emit_whole(m, of->across)) : run,
+                                      IN_REGISTERS),
                 *turn = of->across ? cexpr_floor(m->mem, run, of->across, false)
-                                     : cexpr_word(m->mem, arena_format(m->mem, "%s_%d",
-                                                                       m->s->letter[m->s->nest.loop[l].axis], l)),
+                                   : cexpr_word(m->mem, arena_format(m->mem, "%s_%d",
+                                                                     m->s->letter[m->s->nest.loop[l].axis], l)),
                 *value = emit_form(m, of->paired, 3, (const cexpr *const[]){kept, both, lane}),
                 *odd = cexpr_whole(m->mem, W_REST, lane, emit_whole(m, 2)),
                 *before = cexpr_whole_as(
