@@ -500,7 +500,6 @@ void op_counts_add(op_counts *c, const op_counts *more, double times);
 void kernel_count(const emitter *m, op_counts *out);        /* of its statements (count.c) */
 void emit_meet(emitter *m);                                 /* the workers of a group wait for one another */
 void kernel_header(text *t, const emitter *m);              /* what equal kernels share (header.c) */
-void layer_header(text *t, const plan *p, const kernel *k); /* of one by itself; of all that share a text: levels.h */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
 /* unit.c */
 bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);

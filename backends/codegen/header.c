@@ -88,11 +88,6 @@ static void add_layer(text *t, int number, const kernel *k)
     text_add(t, strnlen(name, MOST_NAME + 1) > MOST_NAME ? "..." : "");
 }
 
-void layer_header(text *t, const plan *p, const kernel *k)
-{
-    text_add(t, "/* layers:"), add_layer(t, (int)(k - p->kernel), k), text_add(t, " */\n");
-}
-
 void layers_header(text *t, const levels *l, const int *unit_of, int unit)
 {
     int n = 0;

@@ -329,7 +329,6 @@ bool kernel_show(const dialect *d, const plan *p, const kernel *k, const char *a
     if (!kernel_write_alone(d, p, k, &own, e))
         return false;
     text_bytes(out, own.text, own.begins);
-    layer_header(out, p, k);
     text_add(out, "%s%s", own.header, own.text + own.begins);
     return kernel_text_free(&own), true;
 }
