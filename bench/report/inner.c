@@ -97,7 +97,7 @@ void fill_made_of(cJSON *o, const report *r)
     if (fabs(a.apart) > SMALL * a.total)
         row(rows, "kernels that only one of them has", a.apart, a.total);
     if (r->groups.n_same)
-        row(rows, "kernels with the same loops: noise and placement", a.same, a.total);
+        row(rows, "kernels with the same loops: not explained (noise, placement)", a.same, a.total);
     if (!isnan(a.outside))
         row(rows, "time outside kernels", a.outside, a.total);
 }

@@ -35,7 +35,7 @@ static int steps_make(const report *r, step *out)
     }
     if (r->groups.n_same) {
         const double change = r->groups.fast_same - r->groups.slow_same;
-        out[n++] = (step){NULL, "same loops: noise", at, at + change};
+        out[n++] = (step){NULL, "same loops: unexplained", at, at + change};
         at += change;
     }
     out[n++] = (step){NULL, "outside kernels", at, r->of[r->fast].stats.median};
@@ -122,7 +122,7 @@ static void fill_waterfall(cJSON *o, const report *r)
     for (int i = 0; i < r->groups.differing; i++)
         fill_row(rows, r->groups.of[i].name, r->groups.of[i].slow, r->groups.of[i].fast);
     if (r->groups.n_same)
-        fill_row(rows, "same loops: noise and placement", r->groups.slow_same, r->groups.fast_same);
+        fill_row(rows, "same loops: not explained (noise, placement)", r->groups.slow_same, r->groups.fast_same);
     fill_row(rows, "outside kernels", r->of[r->slow].gap_ns, r->of[r->fast].gap_ns);
 }
 
