@@ -24,7 +24,7 @@ schedule/passes         5768  a file for each other step
 schedule/place           883  plans over several devices
 schedule/explain        1794  what people read of a plan
 backends                4885  driver, runner, weights: what back ends share
-backends/codegen       13804  nests to text, for every C-like language
+backends/codegen       13797  nests to text, for every C-like language
 backends/cpu            2811  processors as a target, and what is measured of them
 backends/cache          1485  what was compiled
 backends/probe           761  loops that keep a core busy, for benchmarks and back ends
@@ -37,12 +37,12 @@ backends/gpu            2516  graphics processors as a target
 backends/opencl         1913  a dialect and a device
 backends/cuda           2866  a dialect and a device
 bench                   6936  race, statistics, peers
-bench/report            5709  a page of sections
+bench/report            5710  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  11771  fine-tuning, generation, export
 models                  1770  on the public header alone
 cli                    14264  a file for each verb
-tests                  55083  about half of what they test
+tests                  55084  about half of what they test
 bench/tune              1388  a search for loops, its log and rules
 tests/gpusim           10452  a driver and a card in software
 '

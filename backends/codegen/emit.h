@@ -497,9 +497,9 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its va
 void stage_enter(emitter *m, int i); /* the stage is the one at hand, with all that is known of it as a whole */
 void kernel_statements(emitter *m);  /* gives operands, scratch, tiles and m->code */
 void op_counts_add(op_counts *c, const op_counts *more, double times);
-void kernel_count(const emitter *m, op_counts *out);        /* of its statements (count.c) */
-void emit_meet(emitter *m);                                 /* the workers of a group wait for one another */
-void kernel_header(text *t, const emitter *m);              /* what equal kernels share (header.c) */
+void kernel_count(const emitter *m, op_counts *out); /* of its statements (count.c) */
+void emit_meet(emitter *m);                          /* the workers of a group wait for one another */
+void kernel_header(text *t, const emitter *m);       /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
 /* unit.c */
 bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);

@@ -67,8 +67,8 @@ double inner_loops(const report *r, cJSON *o)
         return 0;
     view_text(o, "name", a.main->name);
     cJSON *list = js_array(o, "by");
-    js_put(o, "measured:%g,estimated:%g,left:%g,short:%i,far:%i", f.measured, f.estimated, f.measured / f.estimated,
-           f.estimated<f.measured / 1.1, f.estimated> f.measured * 1.1);
+    js_put(o, "measured:%g,estimated:%g,left:%g,short:%i,far:%i,several:%i", f.measured, f.estimated,
+           f.measured / f.estimated, f.estimated<f.measured / 1.1, f.estimated> f.measured * 1.1, n > 1);
     for (int i = 0; i < n && i < IN_A_SENTENCE; i++)
         fill_property(js_row(list, "factor:%g", f.of[of[i]]), r, of[i], of_both);
     return 3 * a.total;

@@ -304,7 +304,8 @@ static const struct {
      "<b.name>{name:name}</b>[others? and others]: {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
     {inner_loops, true,
      "<b.name>{name:name}</b> is {measured:ratio} faster under {../fast&} than under {../slow&}. By estimate: "
-     "[by*{,, }<b>{what}</b> about {factor:ratio} ({slow!} → {fast!})]; together {estimated:ratio}[short?, so that "
+     "[by*{,, }<b>{what}</b> about {factor:ratio} ({slow!} → {fast!})][several?; together {estimated:ratio}][short?, "
+     "so that "
      "{left:ratio} is not explained by these.|[far?: the estimate goes too far, and its parts are to be read in "
      "proportion.|.]]"},
     {most_of_it, true,

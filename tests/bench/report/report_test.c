@@ -283,7 +283,8 @@ static void test_bert(void)
     CHECK(has(m.html, "rows-outside</b></span> takes 49\u00a0% more time."));
     CHECK(has(
         m.html,
-        "This is sure: the 99\u00a0% interval of the ratio of times in one round, 1.48× … 1.50×, lies wholly beyond the ±1\u00a0%"));
+        "This is sure: the 99\u00a0% interval of the ratio of times in one round, 1.48× … 1.50×, lies wholly beyond "
+        "the ±1\u00a0%"));
     CHECK(has(m.html, "87\u00a0% of the difference is in <b class=\"name\">feed forward</b>"));
     CHECK(has(m.html, "works on 9.00\u00a0MiB, 450\u00a0% of L2: it does not fit"));
     CHECK(has(m.html, " its loops bring 146\u00a0MiB into L2, under "));
