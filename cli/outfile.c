@@ -112,11 +112,12 @@ bool outfile_folder_check(const char *path, ts_error *e)
     struct stat st;
     if (!there)
         return err_memory(e, strlen(path) + 1, "a folder name");
-    while (*there && stat(there, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    int why;
+    while ((why = stat(*there ? there : ".", &st) == 0 ? 0 : errno) && *there && (why == ENOENT || why == ENOTDIR))
         cut_name(there);
     bool good = true;
-    if (stat(*there ? there : ".", &st) != 0)
-        good = file_failed(e, "make the folder", path, errno);
+    if (why)
+        good = file_failed(e, "make the folder", path, why);
     else if (!S_ISDIR(st.st_mode))
         good = err_set(e, TS_FILES, "cannot make the folder '%s': %s is a file", path,
                        strcmp(path, there) ? there : "it");

@@ -86,18 +86,19 @@ static const function functions[] = {
 
 /* y[m,n] += sum over k of a[m,k] b[k,n], 4 of each: hand i holds row i of a and of y, and column i of b. */
 static const fragment_form line = {.words = 4,
-                                   .along = {{.take = "take_row($0, $1, $2)", .line = "$0", .deep = "0", .piece = 4}}};
-static const matrix_form units[] = {{.m = 4,
-                                     .n = 4,
-                                     .k = 4,
-                                     .operand = TS_F32,
-                                     .sum = TS_F32,
-                                     .text = "by_fours($0, $1, $2)",
-                                     .sums = 4,
-                                     .held = &(const sums_form){.run = 1, .row = "$0", .column = "$1"},
-                                     .a = &line,
-                                     .b = &line},
-                                    {0}};
+                                   .along = {{.take = "take_row($0, $1, $2)", .line = {{LANE, 1}}, .piece = 4}}};
+static const matrix_form units[] = {
+    {.m = 4,
+     .n = 4,
+     .k = 4,
+     .operand = TS_F32,
+     .sum = TS_F32,
+     .text = "by_fours($0, $1, $2)",
+     .sums = 4,
+     .held = &(const sums_form){.run = 1, .row = {{LANE, 1}}, .column = {{SUM_PART, 1}}},
+     .a = &line,
+     .b = &line},
+    {0}};
 
 const dialect ontop_dialect = {
     .name = "ontop",
