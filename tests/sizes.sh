@@ -41,8 +41,8 @@ bench/report            5710  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  11771  fine-tuning, generation, export
 models                  1770  on the public header alone
-cli                    14264  a file for each verb
-tests                  55084  about half of what they test
+cli                    14265  a file for each verb
+tests                  55085  about half of what they test
 bench/tune              1388  a search for loops, its log and rules
 tests/gpusim           10452  a driver and a card in software
 '
