@@ -63,12 +63,12 @@ static bool make_add(shards *z, int round, net *n, const ts_options *o, ts_error
     int k = 0;
     for (int i = 0; i < z->n_group; i++) {
         const int64_t half = z->group[i].n >> (round + 1);
-        char form[40];
-        snprintf(form, sizeof form, "train.keep%d.%%d", round);
-        const ts_tensor keep = half ? vector(n->g, form, i, half) : NULL; /* [half] */
-        form[6] = 'c', form[7] = 'a', form[8] = 'm', form[9] = 'e';
+        char keep[40], came[40];
+        snprintf(keep, sizeof keep, "train.keep%d.%%d", round);
+        snprintf(came, sizeof came, "train.came%d.%%d", round);
+        const ts_tensor to = half ? vector(n->g, keep, i, half) : NULL; /* [half] */
         if (half)
-            state[k++] = (ts_state){keep, ts_call2(n->g, "add", keep, vector(n->g, form, i, half))};
+            state[k++] = (ts_state){to, ts_call2(n->g, "add", to, vector(n->g, came, i, half))};
     }
     bool good = ts_graph_ok(n->g, e);
     for (int i = 0; good && i < z->n_device; i++) {
