@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char form[] =
-    "{what} of {shards} shards, {ranks} ranks: {p50_ns} (p90 {p90_ns}, {count} of them); rank {slowest} works longest, "
-    "{spread:%.1f%} % longer than the quickest\n"
-    "[exchange_ns?exchange {exchange_ns}, of which {exposed_ns} in which nothing else is done\n]"
-    "{rows!>rank=rank|>p50_ns=own work|>p90_ns=p90|>waits_ns=waits}";
+static const char form[] = "{what} of {shards} shard[shards=1?|s], {ranks} rank[ranks=1?|s]: {p50_ns} (p90 {p90_ns}, "
+                           "{count} of them); rank {slowest} works longest, "
+                           "{spread:%.1f%} % longer than the quickest\n"
+                           "[exchange_ns?exchange {exchange_ns}, of which {exposed_ns} in which nothing else is done\n]"
+                           "{rows!>rank=rank|>p50_ns=own work|>p90_ns=p90|>waits_ns=waits}";
 
 typedef struct contest {
     const args *args;
@@ -41,7 +41,7 @@ static bool share_out(contest *c, ts_error *e)
     c->shards = asked ? asked : n;
     if ((c->shards & (c->shards - 1)) == 0 && (n & (n - 1)) == 0 && n <= c->shards)
         return true;
-    err_set(e, TS_USAGE, "%d processes cannot share --shards %d", n, c->shards);
+    err_set(e, TS_USAGE, "%d process%s cannot share --shards %d", n, n == 1 ? "" : "es", c->shards);
     return err_hint(e, "both are powers of 2, with at least as many shards as processes");
 }
 
