@@ -97,6 +97,10 @@ static cJSON *head_of(const char *log, ts_error *e)
         s.s[strcspn(text_str(&s), "\n")] = 0;
         head = js_parse(s.s, log, e);
     }
+    if (head && !*js_get_text(head, "target")) {
+        err_set(e, TS_BAD_INPUT, "%s: its first line is not that of a log of tune: \"%.80s\"", log, s.s);
+        cJSON_Delete(head), head = NULL;
+    }
     text_free(&s);
     return head;
 }
@@ -117,6 +121,11 @@ cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e)
         free(none);
         foresee_all(&t);
         tell(&t, rows = cJSON_CreateArray());
+        if (cJSON_GetArraySize(rows) < 2) { /* "all" alone */
+            cJSON_Delete(rows), rows = NULL;
+            err_set(e, TS_BAD_INPUT, "%s: none of its loops are of kernels of this model, bound as it is", log);
+            err_hint(e, "give the model and the --dim of the search");
+        }
     }
     families_free(&t), ts_plan_free(t.base);
     cJSON_Delete(t.json), cJSON_Delete(t.log), cJSON_Delete(head);

@@ -110,12 +110,17 @@ static bool tune(const args *a, session *s, tune_options *o, ts_error *e)
 }
 
 static const char predicted_form[] = "predicted over measured time: a tenth is below low, a tenth above high\n\n"
-                                     "{kernels!kernel|>nests|>rank|>low|>median|>high}";
+                                     "[kernels!kernel|>nests|>rank|>low|>median|>high\n"
+                                     "{kernel}\t{nests}\t[rank?{rank:%.2f}|-]\t[low?{low:%.2f}|-]\t"
+                                     "[median?{median:%.2f}|-]\t[high?{high:%.2f}|-]]";
 
 /* What is predicted of a log's loops; nothing is run. */
 static void predict(const args *a, const session *s, const char *log, ts_error *e)
 {
+    static const char *const of_search[] = {"op", "rule", "budget", "most", "random", "out", "log", "schema", NULL};
     char folder[PATH];
+    if (!args_refuse(a, of_search, "--predict searches nothing, and the log says of which schema it is", e))
+        return;
     cJSON *rows = folder_make(folder, e) ? tune_ranks(s->model, log, folder, e) : NULL;
     if (rows) {
         cJSON *report = reply_make("tune-ranks/1");

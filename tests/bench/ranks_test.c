@@ -79,11 +79,39 @@ static void hold(const char *folder, const char *end)
     CHECK(t.nests >= 240 && t.lost * 10 <= t.nests && t.rank / t.kernels >= 0.6);
 }
 
+static void refuses(const char *log, const char *says)
+{
+    scratch folder = scratch_make();
+    char want[2 * PATH];
+    ts_error e = {0};
+    ts_model *m = ts_model_open("bert-tiny", &e);
+    CHECK(m && ts_model_bind(m, 0, NULL, NULL, &e));
+    CHECK(tune_ranks(m, log, folder.path, &e) == NULL);
+    snprintf(want, sizeof want, "%s: %s", log, says);
+    CHECK_TEXT(e.text, want);
+    ts_model_free(m), scratch_free(&folder);
+}
+
+/* A file that is no log; a log of another model's kernels */
+static void refuses_others(const char *folder)
+{
+    scratch own = scratch_make();
+    char log[2 * PATH];
+    snprintf(log, sizeof log, "%s/log", own.path);
+    CHECK(ts_file_write(log, "{}\n{}\n", 6, NULL));
+    refuses(log, "its first line is not that of a log of tune: \"{}\"");
+    snprintf(log, sizeof log, "%s/resnet-18,avx2.log", folder);
+    refuses(log, "none of its loops are of kernels of this model, bound as it is\n  hint: give the model and the --dim "
+                 "of the search");
+    scratch_free(&own);
+}
+
 int main(void)
 {
     const char *source = getenv("SOURCE");
     char folder[PATH];
     snprintf(folder, sizeof folder, "%s/tests/bench/ranks", source ? source : ".");
+    refuses_others(folder);
     hold(folder, ",avx2.log"), hold(folder, ",avx512.log");
     return check_done();
 }
