@@ -21,7 +21,7 @@ schedule/nest           2424  the notation of loops
 schedule/schema         1459  rules, and loops by them
 schedule/fuse           2269  nodes become kernels
 schedule/passes         5768  a file for each other step
-schedule/place           883  plans over several devices
+schedule/place           885  plans over several devices
 schedule/explain        1794  what people read of a plan
 backends                4885  driver, runner, weights: what back ends share
 backends/codegen       13797  nests to text, for every C-like language

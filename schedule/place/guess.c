@@ -53,17 +53,20 @@ static double crossing_seconds(const guess *g, int from, int to, double bytes)
 }
 
 /* ---- the time of all ---- */
+static double room_on(const target *t) /* bytes of its memory, less what else needs some */
+{
+    const double all = (double)t->level[t->n_level - 1].bytes;
+    return all > 0 ? 0.9 * all : INFINITY;
+}
+
 static bool fits(const guess *g) /* weights into the memories of the devices */
 {
     double need[MAX_SITE] = {0};
     bool all = true;
     for (int k = 0; k < g->n; k++)
         need[g->at[k]] += g->weights[k];
-    for (int i = 0; i < g->p->n_site && all; i++) {
-        const target *t = g->p->site[i].on;
-        const double most = (double)t->level[t->n_level - 1].bytes;
-        all = most <= 0 || need[i] <= 0.9 * most;
-    }
+    for (int i = 0; i < g->p->n_site && all; i++)
+        all = need[i] <= room_on(g->p->site[i].on);
     return all;
 }
 
@@ -143,8 +146,7 @@ typedef struct ladder { /* by how many devices and kernels: the slowest device's
 /* Spans of the s-th device that end before kernel `end`, from the shortest on, as long as it holds them. */
 static void put_last(const guess *g, const ladder *l, const double *alive, int s, int end)
 {
-    const target *t = g->p->site[s].on;
-    const double most = (double)t->level[t->n_level - 1].bytes;
+    const double room = room_on(g->p->site[s].on);
     double seconds = 0, weights = 0, values = 0;
     const int row = (s + 1) * (g->n + 1), before = s * (g->n + 1);
     for (int k = end; k >= 0; k--) {
@@ -155,7 +157,7 @@ static void put_last(const guess *g, const ladder *l, const double *alive, int s
             return;
         seconds += g->seconds[(k - 1) * MAX_SITE + s], weights += g->weights[k - 1];
         values = fmax(values, alive[k - 1]);
-        if (isinf(seconds) || (most > 0 && weights + values > 0.9 * most))
+        if (isinf(seconds) || weights + values > room)
             return;
     }
 }
