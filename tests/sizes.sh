@@ -41,7 +41,7 @@ bench/report            5710  a page of sections
 bench/machine            672  clock, processors, ceilings
 train                  11771  fine-tuning, generation, export
 models                  1770  on the public header alone
-cli                    14270  a file for each verb
+cli                    14274  a file for each verb
 tests                  55113  about half of what they test
 bench/tune              1397  a search for loops, its log and rules
 tests/gpusim           10452  a driver and a card in software

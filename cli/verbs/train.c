@@ -8,6 +8,7 @@
 #include "cli/session.h"
 #include "cli/train_options.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,9 @@ static int run(const args *a, ts_error *e)
     const char *folder;
     screen s = {.console = &a->console, .evals = cJSON_CreateArray(), .args = a};
     int code = TS_USAGE;
+    /* What is large goes back when it is freed. Else the C library keeps some, as small blocks happen to lie, and a run
+     * takes more than is foretold. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     option_make(&w);
     if (take_all(&w, a, &folder, e)) {
         train_job j = {.asked = &w,
