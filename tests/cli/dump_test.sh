@@ -31,8 +31,8 @@ later "files of kernels" '
 import json, os, re
 plan = json.load(open("plan.json"))["kernels"]
 emitted = "\0".join(open("emitted/" + f).read() for f in os.listdir("emitted") if f.endswith(".c"))
-def bare(text): # without the comment of who has it
-    return re.sub(r"/\*.*?\*/", "", text, flags=re.S).strip()
+def bare(text): # without comments: who has it stands in the program alone
+    return re.sub(r"/\*.*?\*/\s*", "", text, flags=re.S).strip()
 have = [bare(t) for t in emitted.split("\0")]
 want = {k["name"] + "-matmul" for k in plan}
 got = {f.rsplit(".", 1)[0] for f in os.listdir("one") if f.startswith("k")}
