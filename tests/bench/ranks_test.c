@@ -1,6 +1,6 @@
 /* What the cost model predicts of loops drawn at random, against the times that they took on one machine: logs in
- * tests/bench/ranks, which draw.sh there wrote, called MODEL,DIM=N,...,ISA.log. Prints both, kernel by kernel. No number
- * of the model was fitted to them.
+ * tests/bench/ranks, which draw.sh there wrote, called MODEL,DIM=N,...,ISA.log. Prints both, kernel by kernel. No
+ * number of the model was fitted to them.
  * ctest: large */
 #include "bench/tune/tune.h"
 #include "tests/check.h"
