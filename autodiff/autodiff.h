@@ -9,8 +9,7 @@
  *            states: what is carried from point to point, as a scan
  *            forward; batch, turned; reach -> jacobian, jacobian_parts; factors, lora
  *            learning_rate, optimizer, table */
-#ifndef TS_AUTODIFF_H
-#define TS_AUTODIFF_H
+#pragma once
 #include "graph/passes/spell.h"
 
 /* sum: one element over axes, `n_axis` of them, of which those from `rank` on are folded with fold. */
@@ -73,4 +72,3 @@ const node *derive_gradient(graph *g, const node *y, const arriving *at, const n
 
 /* The same where the definition carries states from point to point, dy being what reaches its node. */
 const node *derive_states(graph *g, const defn *d, const node *dy, const node *of);
-#endif

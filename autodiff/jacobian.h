@@ -2,8 +2,7 @@
  * in pairs are no axes of the result's second half. Seeds are places of one side, numbered; where each element of the
  * other side reaches a band only, places that no element has two of share a seed: they have a color together. Nodes are
  * the graph's; a task and a coloring are plain values, and pair is of whoever asked for the Jacobian. */
-#ifndef TS_JACOBIAN_H
-#define TS_JACOBIAN_H
+#pragma once
 #include "autodiff/reach.h"
 
 typedef struct task {
@@ -34,4 +33,3 @@ const node *by_tangents(const task *j, const coloring *c, const reach *of);
 /* The same by parts of in that are read apart, where that takes fewer seeds or less of the graph for them; NULL with
  * no error: there is no such part. */
 const node *by_parts(const task *j);
-#endif

@@ -3,8 +3,7 @@
  * clipped), lr (the learning rate), t (the number of the step, from 1), the settings, and what was named before.
  * Numbers of no axes are computed in f64, whatever the parameter's dtype. Records are constant. A recipe lives while
  * one parameter is given its formulas; what it makes are the graph's nodes. */
-#ifndef TS_OPTIMIZER_H
-#define TS_OPTIMIZER_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct recipe recipe; /* one parameter being given its formulas */
@@ -25,4 +24,3 @@ void r_state_over(recipe *r, const char *name, int n, const int64_t *axes);
 void r_mean(recipe *r, const char *name, const char *of, int n, const int64_t *axes);
 double r_setting(const recipe *r, const char *name);
 const type *r_type(const recipe *r); /* of the parameter */
-#endif

@@ -2,8 +2,7 @@
  * move along with an axis of the node, else a window that is the same for all elements. Found from subscripts alone, as
  * affine forms of the axes; what these do not say is taken to be read, so a reach is never too small. Nothing is kept:
  * a list is the caller's to free, nodes are only read. */
-#ifndef TS_REACH_H
-#define TS_REACH_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct reach {
@@ -16,4 +15,3 @@ typedef struct reach {
  * `size` of them. The caller frees it. */
 reach *reach_make(const node *out, const node *in, int axis, int64_t first, int64_t size);
 int64_t reach_width(const reach *r); /* places of one element */
-#endif

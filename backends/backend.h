@@ -5,8 +5,7 @@
  *
  * The room:  driver, runner (plans of tessera.h) -> backend: c/ interp/ null/        weights (derived, leaf)
  *            codegen/: nests to text    cpu/, gpu/: targets    cache/: what was compiled    watch, support, outside */
-#ifndef TS_BACKEND_H
-#define TS_BACKEND_H
+#pragma once
 #include "backends/phases.h"
 #include "schedule/plan/plan.h"
 
@@ -176,4 +175,3 @@ const backend *backend_find(const char *name, err *e);         /* NULL with the 
 bool backend_usable(const backend *by, text *why);             /* as presence.usable */
 bool backend_runs(const backend *by, const target *t, err *e); /* as presence.runs */
 const backend *backend_usual(void); /* the one that is marked so, else the first that computes in this process */
-#endif

@@ -1,8 +1,7 @@
 /* derived.h - weights that are computed from others, by programs of a back end: one for all that are computed alike.
  * A kind's program, and the memory that it takes, live from the first value asked for until deriver_forget or
  * deriver_free. */
-#ifndef TS_DERIVED_H
-#define TS_DERIVED_H
+#pragma once
 #include "backends/backend.h"
 
 /* All are borrowed for the deriver's life. */
@@ -18,4 +17,3 @@ const void *deriver_value(deriver *d, const node *weight, err *e);
 void deriver_forget(deriver *d, int kind); /* its program and the memory that it holds */
 void deriver_rest(deriver *d);             /* nothing is asked for any more: what operands were read to is freed */
 void deriver_free(deriver *d);
-#endif

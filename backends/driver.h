@@ -1,8 +1,7 @@
 /* driver.h - what the files of the driver share: a plan with its values, and ways to run it.
  * A ts_plan owns its plan, program, texts and the arrays in given and old; the model or graph that it was made from
  * stays the caller's and has to outlive it. */
-#ifndef TS_DRIVER_H
-#define TS_DRIVER_H
+#pragma once
 #include "backends/sites.h"
 
 /* An input that goes on from run to run (ts_append): the model's own says the shape, another one is the buffer. */
@@ -94,4 +93,3 @@ void show_pass(void *user, const plan *p, int pass); /* to ts_options.passed; us
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e);
-#endif

@@ -1,8 +1,7 @@
 /* figure.h - numbers with units, as the texts that describe machines have them. What is printed reads as the same
  * number; what is out of range is refused, never cut. Nothing is kept: numbers go where the caller says, text into the
  * caller's. */
-#ifndef TS_FIGURE_H
-#define TS_FIGURE_H
+#pragma once
 #include "graph/base/base.h"
 
 /* Each reads what stands at *s and moves on; false: it is none, or out of range. */
@@ -12,4 +11,3 @@ bool figure_rate(const char **s, const char *unit, int64_t *out); /* 3350GB/s fo
 /* The same, in the largest unit that divides them */
 void figure_print_bytes(text *t, int64_t bytes); /* "32MB" */
 void figure_print_rate(text *t, int64_t rate, const char *unit);
-#endif

@@ -1,7 +1,6 @@
 /* phases.h - where the time to a first result goes. Whoever does a part of the work says when it is done: what has
  * passed since the last word counts for that part. So the parts' seconds are together those of the clock. */
-#ifndef TS_PHASES_H
-#define TS_PHASES_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef enum phase {
@@ -21,4 +20,3 @@ typedef struct phases { /* of one plan; a thread at a time has it */
 void phases_begin(phases *p);                 /* what passed meanwhile is nobody's */
 bool phases_done(phases *p, phase which);     /* NULL: nobody asks; true, to stand between what may fail */
 void phases_json(const phases *p, text *out); /* an object: "plan_s", "texts_s", ... */
-#endif

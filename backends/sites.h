@@ -1,8 +1,7 @@
 /* sites.h - plans over several devices: finding these by their names, and running the parts of a plan, each by its own
  * back end, with the transfers between them. Targets are of the search's arena; programs borrow their plan and are
  * freed by their back ends. */
-#ifndef TS_SITES_H
-#define TS_SITES_H
+#pragma once
 #include "backends/backend.h"
 
 typedef struct site_search { /* how devices are found: what the command asks of the machine */
@@ -17,4 +16,3 @@ int sites_read(site_search *s, const char *targets, site *out, err *e);
 const backend *sites_backend(const site *s);
 /* Runs a plan that has sites. Its programs borrow the plan. */
 extern const backend several;
-#endif

@@ -3,8 +3,7 @@
  * first, so that the memory which that takes is gone before the rest is there. Pages of mapped files go once copied.
  * What is packed or drawn is of weights until weights_free; all others are where the plan has them, which outlives
  * that. */
-#ifndef TS_WEIGHTS_H
-#define TS_WEIGHTS_H
+#pragma once
 #include "backends/derived.h"
 
 typedef void weight_work(void *arg, int part, int parts);
@@ -28,4 +27,3 @@ bool weights_load(weights *w, const plan *p, const weight_host *h, err *e); /* w
 void weights_free(weights *w);
 /* One of them alone, whatever it takes; d: for one that is computed from others. */
 void weight_pack(const packed *w, deriver *d, void *to);
-#endif

@@ -11,8 +11,7 @@
  *            rounds  who is timed, in processes of their own               one file     verdicts          for people
  *            sweep, suite: many races; networks: what a suite is of
  *            machine/: clock, processors, environment, ceilings; peers/: other runtimes */
-#ifndef BENCH_H
-#define BENCH_H
+#pragma once
 #include "tessera.h"
 
 #include <stdbool.h>
@@ -92,4 +91,3 @@ int bench_worker(int argc, char **argv);
 
 /* Names of the runtimes that can be timed beside ours, as "onnxruntime, pytorch". */
 void peers_known(char *out, size_t size);
-#endif

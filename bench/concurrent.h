@@ -1,7 +1,6 @@
 /* concurrent.h - requests in parallel: how many a second, and how long each waits. Every request has a plan and
  * processors of its own, in this process. The model is bound and stays the caller's. */
-#ifndef BENCH_CONCURRENT_H
-#define BENCH_CONCURRENT_H
+#pragma once
 #include "tessera.h"
 
 struct cJSON;
@@ -17,4 +16,3 @@ typedef struct concurrent {
 /* A row: "requests", "threads" of each, "seconds", "count", "per_second", "p50_ns", "p90_ns", "p99_ns" (null below 100
  * passes). False with e, also where a result of one request has other bits than that of another. */
 bool concurrent_run(const concurrent *c, struct cJSON *rows, ts_error *e);
-#endif

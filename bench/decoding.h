@@ -1,7 +1,6 @@
 /* decoding.h - tokens a second of a language model: a prompt at once, then one token at a time behind it, as generate
  * runs them, on tokens that are drawn. What a race is given is borrowed; rows are added to the caller's. */
-#ifndef BENCH_DECODING_H
-#define BENCH_DECODING_H
+#pragma once
 #include "tessera.h"
 
 struct cJSON;
@@ -16,4 +15,3 @@ typedef struct decoding_race {
 /* Two rows, "prefill" and "decode": "phase", "batch", "tokens" of each text, "count" of runs, "per_second" tokens of
  * all texts, "p50_ns", "p90_ns" of a run. note: "", or why it is slow; for free(). */
 bool decoding_run(const decoding_race *r, struct cJSON *rows, char **note, ts_error *e);
-#endif

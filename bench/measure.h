@@ -1,6 +1,5 @@
 /* measure.h - what an array holds, in four numbers. A plain value; the array is only read. */
-#ifndef TS_MEASURE_H
-#define TS_MEASURE_H
+#pragma once
 #include "tessera.h"
 
 typedef struct measure {
@@ -8,4 +7,3 @@ typedef struct measure {
     double min, max, mean; /* NaN if nothing is left */
 } measure;
 measure measure_array(const ts_array *a);
-#endif

@@ -2,8 +2,7 @@
  * It leads a process group of its own and dies with this one. Its stderr goes to a file, read only to explain a death.
  * While any lives, SIGPIPE must be blocked or ignored by the caller (bench/run.c does). A process is its opener's until
  * process_close; what was asked is borrowed for the call. */
-#ifndef BENCH_PROCESS_H
-#define BENCH_PROCESS_H
+#pragma once
 #include "backends/probe/cpus.h"
 #include "tessera.h"
 
@@ -42,4 +41,3 @@ void process_halt(process *p);               /* returns once it stands still; as
 double process_peak_bytes(const process *p); /* largest resident set so far; NaN where it cannot be read */
 /* Ends it: kindly if it answers, else by force. why (may be NULL) gets how it ended, with the end of its stderr. */
 void process_close(process *p, char *why, size_t size);
-#endif

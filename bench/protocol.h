@@ -21,8 +21,7 @@
  * Any answer may be preceded by lines PROGRESS {"what","done","total"}. FAILED may answer any command.
  * Nobody works unasked: a contestant that waits for a command is blocked in a read. Lines are all that the two share:
  * neither owns anything of the other. */
-#ifndef BENCH_PROTOCOL_H
-#define BENCH_PROTOCOL_H
+#pragma once
 
 #define SAY_PLANNED "PLANNED"
 #define SAY_READY "READY"
@@ -31,4 +30,3 @@
 #define SAY_SAVED "SAVED"
 #define SAY_TIME "TIME"
 #define SAY_PROFILE "PROFILE"
-#endif

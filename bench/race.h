@@ -1,7 +1,6 @@
 /* race.h - a measurement under way: who takes part, what they were asked, what was seen. Shared by the files that run
  * it (run, contestant) and write it down (results). Owned by bench_run; all in it dies with race_free. */
-#ifndef BENCH_RACE_H
-#define BENCH_RACE_H
+#pragma once
 #include "bench/bench.h"
 #include "backends/probe/cpus.h"
 #include "bench/machine/environment.h"
@@ -82,4 +81,3 @@ char *results_json(const race *r);
 /* peer.c: the script of a peer; the ONNX file that peers read, r->peer_model. False with the reason. */
 bool peer_script(const race *r, const char *name, char path[RACE_PATH], ts_error *e);
 bool peer_model(race *r, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* ranked.h - one pass over the processes of a run, again and again: all begin it together and end it together. How long
  * it takes, which of them everybody waits for, how far they are apart. The ranks are the caller's. */
-#ifndef BENCH_RANKED_H
-#define BENCH_RANKED_H
+#pragma once
 #include "train/ranks.h"
 
 struct cJSON;
@@ -19,4 +18,3 @@ typedef struct ranked {
  * does than the quickest (median over the passes), where ranks exchange anything "exchange_ns", "exposed_ns", and
  * "rows": of each rank "rank", "p50_ns", "p90_ns" of its own work and "waits_ns". The same on all ranks. */
 bool ranked_run(const ranked *r, struct cJSON *out, ts_error *e);
-#endif

@@ -5,8 +5,7 @@
  * overloaded: then every round counts, and of each time what its threads waited for a processor is taken off.
  * Reasons for the rule and its numbers: docs/bench.md, "Which samples count". A race is only read; conditions are a
  * plain value, a list of rounds is the caller's to free. */
-#ifndef BENCH_STATE_H
-#define BENCH_STATE_H
+#pragma once
 #include "bench/race.h"
 
 typedef enum machine_state { QUIET, BUSY, OVERLOADED } machine_state;
@@ -48,4 +47,3 @@ comparison measured_compare(const measured *m, const contestant *a, const contes
  * farther to one side than half the threshold, and than half the difference found. Verdicts are not asked about: else
  * a race would go on until chance has made two equal ones differ. */
 bool race_is_open(const race *r);
-#endif

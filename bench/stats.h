@@ -1,8 +1,7 @@
 /* stats.h - what samples say: quantiles, intervals by resampling, and the verdict of a comparison.
  * Samples are nested in launches (process starts), because launches differ by more than chance inside one of them.
  * Everything is a pure function of the samples and a seed. Nothing is kept; arrays stay the caller's. */
-#ifndef BENCH_STATS_H
-#define BENCH_STATS_H
+#pragma once
 #include "bench/report/outcome.h"
 #include "graph/base/stats.h"
 
@@ -56,4 +55,3 @@ comparison stats_allow(comparison c, double margin, double threshold);
 
 /* A number below n, as a pure function of seed and index. */
 int stats_below(uint64_t seed, uint64_t index, int n);
-#endif

@@ -1,8 +1,7 @@
 /* suite.h - a fixed list of races, which need no file, as one suite/1 document: what is kept for a version and a
  * machine, and compared with the next. Each race is a results/1 document without kernels and plans. Texts are the
  * caller's, for free(). Nothing here prints. */
-#ifndef BENCH_SUITE_H
-#define BENCH_SUITE_H
+#pragma once
 #include "bench/bench.h"
 
 typedef struct suite {
@@ -21,4 +20,3 @@ bool bench_suite(const suite *s, char **out, int *signal, ts_error *e);
 bool suite_failed(const char *json); /* a race that could not be run, or a candidate that is INVALID */
 /* Race by race, of the same names and threads, as bench_compare has it: one comparison/1. */
 bool suite_compare(const compare_options *o, char **out, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* sweep.h - one race at each point of a grid of extents and threads, as one sweep/1 document: who wins where.
  * Texts are the caller's, for free(). Nothing here prints. */
-#ifndef BENCH_SWEEP_H
-#define BENCH_SWEEP_H
+#pragma once
 #include "bench/bench.h"
 
 typedef struct sweep {
@@ -15,4 +14,3 @@ typedef struct sweep {
 /* False with e where a point cannot be raced. After a signal *out is what was measured until then and *signal is it,
  * for the caller to raise; else 0. */
 bool bench_sweep(const bench_options *o, const sweep *s, char **out, int *signal, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* verify.h - is it right before it is timed: outputs in npy files against the reference's.
  * Files are read one pair at a time and only read; nothing is kept but the largest differences. */
-#ifndef BENCH_VERIFY_H
-#define BENCH_VERIFY_H
+#pragma once
 #include "graph/base/js.h"
 #include "tessera.h"
 
@@ -21,4 +20,3 @@ typedef struct verify_task {
 
 /* False with the reason when an output is missing, of another shape, or outside the tolerance (TS_NUMERICS). */
 bool verify_outputs(const verify_task *t, numerics *out, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* worker.h - shared by the files of a contestant of ours: bench/worker.c has its life.
  * One worker is one process, whose end frees what it holds. */
-#ifndef BENCH_WORKER_H
-#define BENCH_WORKER_H
+#pragma once
 #include "train/timed.h"
 
 #include <cjson/cJSON.h>
@@ -21,4 +20,3 @@ typedef struct worker {
 } worker;
 
 cJSON *worker_facts(worker *w, ts_error *e); /* the members of READY (bench/protocol.h) */
-#endif

@@ -1,8 +1,7 @@
 /* against.h - the values of a run against those that another one wrote (run -o): which is the first one, in the order
  * in which they are computed, that differs. Zero and a folder, to begin with. A plain value: folder and names are
  * borrowed, values are only read. */
-#ifndef TS_AGAINST_H
-#define TS_AGAINST_H
+#pragma once
 #include "tessera.h"
 
 typedef struct against {
@@ -23,4 +22,3 @@ typedef struct against_value { /* of this run */
 /* *far: the largest difference of one value; -1: the other run has none. False: what the folder has cannot be read, or
  * is of another dtype or shape. */
 bool against_look(against *t, const against_value *own, double *far, ts_error *e);
-#endif

@@ -1,8 +1,7 @@
 /* args.h - a parsed command line. Options may stand anywhere; -- ends them; names are never abbreviated. Values are
  * checked here, so that reading one cannot fail; asking for an option that the verb does not declare is a bug and
  * aborts. What is parsed is of args until args_free; words are argv's. */
-#ifndef TS_ARGS_H
-#define TS_ARGS_H
+#pragma once
 #include "cli/console.h"
 #include "cli/config.h"
 #include "cli/verb.h"
@@ -47,4 +46,3 @@ bool args_refuse(const args *a, const char *const *names, const char *remedy, ts
 /* The same, with what is said in front of the option and behind it: "train --resume run: ", " was settled". */
 bool args_clash(const args *a, const char *const *names, const char *before, const char *why, const char *remedy,
                 ts_error *e);
-#endif

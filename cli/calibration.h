@@ -1,8 +1,7 @@
 /* calibration.h - the ranges that values inside a model take over samples of its inputs: quantize --calibrate.
  * A sample is a folder with NAME.npy of each input, or input_0.pb, input_1.pb, ..., or a .safetensors file with a
  * tensor of each input; a folder of such is all of them. Nothing is kept from one sample to the next but the ranges. */
-#ifndef TS_CALIBRATION_H
-#define TS_CALIBRATION_H
+#pragma once
 #include "cli/args.h"
 
 typedef struct calibration {
@@ -13,4 +12,3 @@ typedef struct calibration {
 
 /* As ts_quantization.observe; user is a calibration. */
 bool calibration_observe(void *user, int n, const char *const *value, ts_range *range, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* columns.h - a table in a terminal: cells are text, columns as wide as their widest cell, names escaped.
  * Cells are copied as they are added; columns_print releases them. */
-#ifndef TS_COLUMNS_H
-#define TS_COLUMNS_H
+#pragma once
 #include "cli/console.h"
 
 enum { COLUMNS_MAX = 16 }; /* of one table */
@@ -24,4 +23,3 @@ void columns_head(columns *t, column kind, const char *head); /* one more column
 void columns_add(columns *t, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* the next cell */
 void columns_print(columns *t, const paper *on, const char *indent);                      /* and releases everything */
 void columns_free(columns *t);
-#endif

@@ -2,8 +2,7 @@
  * and so is the compiler, which the library asks the environment for. A value is that of the command line, else of a
  * variable, TESSERA_ and the name, else of tessera.toml in the current folder, else of the person's own tessera.toml,
  * else the default. A config owns the texts of values until config_free. */
-#ifndef TS_CONFIG_H
-#define TS_CONFIG_H
+#pragma once
 #include "cli/verb.h"
 
 enum { SETTINGS_MOST = 11, SETTING_VARIABLE = 48, SETTING_FILES = 2 };
@@ -22,4 +21,3 @@ const struct settled *setting_of(const config *s, const char *name);       /* NU
  * by itself is put there. */
 bool config_read(config *s, ts_error *e);
 void config_free(config *s);
-#endif

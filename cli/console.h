@@ -2,8 +2,7 @@
  * error. Colours only where the stream is a terminal (NO_COLOR, TERM=dumb and --color decide first). Whatever may hold
  * names from files is printed escaped: control, bidirectional and invalid bytes appear as \xNN. A console is a plain
  * value, which a progress borrows; nothing else is kept. */
-#ifndef TS_CONSOLE_H
-#define TS_CONSOLE_H
+#pragma once
 #include "tessera.h"
 
 #include <stdio.h>
@@ -53,4 +52,3 @@ progress progress_open(const console *c);
 /* Fits ts_options.progress with a progress as user. total <= 0: unknown. */
 void progress_step(void *user, const char *what, int done, int total);
 void progress_close(progress *p); /* removes the live line */
-#endif

@@ -1,7 +1,6 @@
 /* dump.h - stages of a plan as files: explain --dump STAGE=FOLDER. Paths are argv's; a dump is a plain value that is
  * borrowed while a plan is made. */
-#ifndef TS_DUMP_H
-#define TS_DUMP_H
+#pragma once
 #include "cli/args.h"
 #include "graph/base/js.h"
 
@@ -18,4 +17,3 @@ bool dump_of_kernels(const dump *d, ts_error *e);    /* refuses graph and passes
 bool dump_graph(const dump *d, ts_model *m, ts_error *e);
 /* Kernel number i of a plan, which that JSON is of */
 bool dump_kernel(const dump *d, ts_plan *p, int i, const cJSON *kernel, ts_error *e);
-#endif

@@ -1,8 +1,7 @@
 /* help.h - texts made from the tables of verbs and options.
  * What is said of an option stands in its row alone, so help, completion, manual and checks agree. Tables are constant
  * and only read; files are the caller's, and nothing is kept. */
-#ifndef TS_HELP_H
-#define TS_HELP_H
+#pragma once
 #include "cli/console.h"
 #include "graph/base/js.h"
 #include "cli/verb.h"
@@ -19,4 +18,3 @@ const char *help_topic(int i); /* what `tessera help` explains besides verbs and
 /* A verb as data: name, brief, usage, its lines, examples, groups of options (the shared one last), details. */
 cJSON *help_json(const verb *v);
 cJSON *help_options_take(cJSON *of); /* those of all groups, which lose them: a new member "options" of a verb */
-#endif

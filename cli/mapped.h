@@ -1,8 +1,6 @@
 /* mapped.h - models and checkpoints are mapped, not copied; somebody else may cut such a file while it is read.
  * Once for the process; nothing is undone. */
-#ifndef CLI_MAPPED_H
-#define CLI_MAPPED_H
+#pragma once
 
 /* From now on that ends the process with the code for files and a message that names the file. */
 void mapped_watch(void);
-#endif

@@ -1,7 +1,6 @@
 /* outfile.h - what verbs write besides standard output: whole files or none.
  * Texts read are the caller's, for free(); names that a model gives reach a path through outfile_name only. */
-#ifndef TS_OUTFILE_H
-#define TS_OUTFILE_H
+#pragma once
 #include "tessera.h"
 
 #include <stddef.h>
@@ -22,4 +21,3 @@ bool outfile_folder(const char *path, ts_error *e);       /* makes it, with pare
 /* A file name for something named in a model: every byte outside [A-Za-z0-9._-] becomes _, and a number is added if one
  * of the n names in `taken` is the same. Says whether it is another name than the model's. */
 bool outfile_name(char out[OUTFILE_NAME], const char *name, const char *ending, int n, char (*taken)[OUTFILE_NAME]);
-#endif

@@ -1,8 +1,6 @@
 /* ranked.h - bench --ranks: a pass, or with --train a step, over the processes that mpirun started. Each process opens
  * its own session. */
-#ifndef TS_CLI_RANKED_H
-#define TS_CLI_RANKED_H
+#pragma once
 #include "cli/args.h"
 
 bool ranked_bench(const args *a, ts_error *e); /* of all of them rank 0 prints */
-#endif

@@ -1,7 +1,6 @@
 /* run_step.h - the plan of a training run's step, for verbs that look at plans. It lives until `look`
  * returns; the run's folder is only read. */
-#ifndef TS_RUN_STEP_H
-#define TS_RUN_STEP_H
+#pragma once
 #include "cli/args.h"
 
 typedef bool step_look(void *user, ts_plan *step, ts_error *e);
@@ -11,4 +10,3 @@ int run_step(const args *a, const char *run, const char *schema, step_look *look
 struct forecast;
 /* The same, but that the step is foretold: f->reply. */
 int run_forecast(const args *a, const char *run, const char *schema, struct forecast *f, ts_error *e);
-#endif

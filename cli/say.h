@@ -18,8 +18,7 @@
  *   {!bold} {!}   a tone of the terminal, and its end: bold, faint, good, bad, caution
  *   {[} {]} {|}   these themselves
  * All else is copied; then, else and each may hold more of these. Values are escaped. */
-#ifndef TS_SAY_H
-#define TS_SAY_H
+#pragma once
 #include "cli/args.h"
 #include "graph/base/js.h"
 
@@ -36,4 +35,3 @@ void reply_note(const args *a, cJSON *o, const char *form);
 struct text;
 void say_text(struct text *t, const cJSON *o, const char *form); /* adds it, values as they are */
 void say_notes(const console *c, const cJSON *o, const char *form);
-#endif

@@ -1,6 +1,5 @@
 /* schema_files.h - schemas as files: one layout for all, and what two of them differ in. Texts are only read. */
-#ifndef TS_SCHEMA_FILES_H
-#define TS_SCHEMA_FILES_H
+#pragma once
 #include "cli/say.h"
 
 /* The same schema, comments too, laid out as those that come with Tessera; for free(). name: for messages. */
@@ -8,4 +7,3 @@ char *schema_format_text(const char *name, const char *source, ts_error *e);
 /* schema-diff/1: "differences" of "path", as in rules/wide/loops, and "before" and "after", null where there is none.
  * Yours, for cJSON_Delete. */
 cJSON *schema_diff(const char *const name[2], const char *const source[2], ts_error *e);
-#endif

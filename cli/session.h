@@ -1,8 +1,7 @@
 /* session.h - what verbs that work on a model share: their options, the model with its dimensions bound, the inputs
  * given. A session stays where it was opened (progress points into it) and is closed whatever became of it. It owns the
  * model and the values; the command line is borrowed for its life, a plan is the caller's. */
-#ifndef TS_SESSION_H
-#define TS_SESSION_H
+#pragma once
 #include "cli/args.h"
 #include "bench/bench.h"
 #include "graph/base/js.h"
@@ -55,4 +54,3 @@ bool session_whole(const args *a, ts_error *e); /* --from and --to, which that h
 /* A race of the model and on the machine that the options say; session_contest_free releases its lists. */
 bench_options session_contest(const args *a);
 void session_contest_free(bench_options *o);
-#endif

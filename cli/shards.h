@@ -2,8 +2,7 @@
  * a run of the model at its share of the batch, so bits depend on the number of shards, and not on who computes which.
  * Where the model is cut over the devices, by rules or because one cannot hold it, shards go through them as a
  * pipeline. The session is bound anew, at a shard; its values stay the whole ones, and are the caller's. */
-#ifndef TS_CLI_SHARDS_H
-#define TS_CLI_SHARDS_H
+#pragma once
 #include "cli/session.h"
 
 typedef struct shard_run {
@@ -22,4 +21,3 @@ bool shard_run_some(shard_run *r, int first, int count, ts_error *e);
 /* r->out has the results. traced: a file for the trace of a pipeline, or NULL */
 bool shard_run_all(shard_run *r, const char *traced, ts_error *e);
 void shard_run_free(shard_run *r);
-#endif

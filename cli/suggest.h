@@ -1,7 +1,6 @@
 /* suggest.h - the nearest known words to a mistyped one. Offer every candidate, then ask for a hint. Candidates are
  * kept by pointer and must outlive the suggestion. */
-#ifndef TS_SUGGEST_H
-#define TS_SUGGEST_H
+#pragma once
 #include "tessera.h"
 
 enum { SUGGEST_MAX = 3 }; /* equally near words that are offered */
@@ -20,4 +19,3 @@ suggestion suggest_begin(const char *word);
 void suggest_offer(suggestion *s, const char *candidate);
 /* Adds "did you mean PREFIXa or PREFIXb?" to e if something is near enough, and says whether it did. */
 bool suggest_hint(const suggestion *s, const char *prefix, ts_error *e);
-#endif

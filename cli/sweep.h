@@ -1,9 +1,7 @@
 /* sweep.h - bench --sweep NAME=VALUES: a race at each point. Options are bench's, and only read. */
-#ifndef TS_SWEEP_H
-#define TS_SWEEP_H
+#pragma once
 #include "bench/bench.h"
 #include "cli/args.h"
 
 bool sweep_fits(const args *a, ts_error *e); /* whether the other options of the command line go with it */
 int sweep_race(const args *a, const bench_options *o, ts_error *e); /* the exit code */
-#endif

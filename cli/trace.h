@@ -1,7 +1,6 @@
 /* trace.h - when each thread or device worked on which kernel, as trace viewers read it (Chrome's JSON, Perfetto): a
  * process for each plan, which begins at 0, a lane for each thread. A trace owns what it gathers until trace_free. */
-#ifndef TS_TRACE_H
-#define TS_TRACE_H
+#pragma once
 #include "cli/args.h"
 #include "graph/base/js.h"
 
@@ -21,4 +20,3 @@ bool trace_plan(trace *t, const char *who, ts_plan *p, const trace_runs *runs, t
 bool trace_write(const trace *t, const char *path, ts_error *e);
 /* Some passes of each schema of the command line, in this process: bench --trace */
 bool trace_schemas(const args *a, const char *path, ts_error *e);
-#endif

@@ -2,8 +2,7 @@
  * they are from differences, from a file and from a library of somebody else's. Plan 0 gives the values, plan 1 the
  * values and then the slopes. In f32 there is a third one, of the values in f64, for differences of f32 say little.
  * A trial owns its problem, whatever of it was made, and trial_free releases it. */
-#ifndef TS_TRIAL_H
-#define TS_TRIAL_H
+#pragma once
 #include "models/adbench/objective.h"
 
 typedef void (*trial_function)(const int64_t *size, const void *const *in, double *const *out);
@@ -42,4 +41,3 @@ bool trial_check(trial *t, ts_error *e);
 bool trial_compare(trial *t, const char *file, ts_error *e);
 /* FOLDER/NAME_F_Tessera.txt, _J_ and _times_ as ADBench has them: 17 digits */
 bool trial_write(trial *t, const char *folder, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* trial_parts.h - what the files of a trial share, and nobody else needs. All that is made is the trial's: trial_free
  * releases it. */
-#ifndef TS_TRIAL_PARTS_H
-#define TS_TRIAL_PARTS_H
+#pragma once
 #include "cli/trial.h"
 
 enum { TRIAL_FILE = 1 << 30 }; /* bytes that a file may have */
@@ -11,4 +10,3 @@ int trial_exact(const trial *t);                                    /* the plan 
 bool trial_derive(trial *t, ts_error *e);                           /* runs plan 1, and keeps what it gives in got */
 void trial_call_other(const trial *t, int k); /* the library: values, with k = 1 slopes too, into theirs */
 double trial_apart(double a, double b);       /* by ADBench's measure; a NaN is infinitely far from all else */
-#endif

@@ -1,7 +1,6 @@
 /* usage.h - the usage lines of a verb as a grammar of its nouns: "init MODEL\nlint SCHEMA MODEL\nlist". See verb.h.
  * Tokens are copies; the lines are constant text and stay as they are. */
-#ifndef TS_USAGE_H
-#define TS_USAGE_H
+#pragma once
 #include "cli/verb.h"
 
 enum { USAGE_WORD = 32 }; /* bytes, with the end */
@@ -19,4 +18,3 @@ int usage_length(const char *line); /* bytes, without the line break */
 /* Finds the line that the nouns fit and checks their number. Its literal word is moved from the nouns to *form ("" if
  * the line has none). */
 bool usage_match(const verb *v, const char **noun, int *n, const char **form, ts_error *e);
-#endif

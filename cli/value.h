@@ -1,7 +1,6 @@
 /* value.h - numbers, times, sizes and percentages as people write them.
  * A value is read whole or refused: no prefix of it counts. Text is only read, and nothing is kept. */
-#ifndef TS_VALUE_H
-#define TS_VALUE_H
+#pragma once
 #include "cli/verb.h"
 
 #include <stddef.h>
@@ -18,4 +17,3 @@ bool value_percent(const char *s, double *out); /* a fraction: 1% is 0.01 */
 void value_spell(const option *o, double v, char *out, size_t size);
 /* Whether word is one of the words in list, which are separated by |. */
 bool value_listed(const char *list, const char *word);
-#endif

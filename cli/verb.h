@@ -5,8 +5,7 @@
  *
  * The room:  main -> args (value, usage, suggest) -> verbs/ -> session, say, outline, columns -> console, outfile
  *            help, manual, codes, completion: from the same tables      draw/: pictures      cases/: conformance */
-#ifndef TS_VERB_H
-#define TS_VERB_H
+#pragma once
 #include "tessera.h"
 
 typedef enum value_kind {
@@ -84,4 +83,3 @@ typedef struct usual_number {
     double value;
 } usual_number;
 void option_usual(const usual_number *list, const option *o, char out[OPTION_TEXT_MOST]);
-#endif

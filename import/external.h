@@ -2,8 +2,7 @@
  * location is opened from the model's own folder by a kernel that refuses to leave it. A link may lead to the folder in
  * which the model file really lies, since download caches keep both as links into one folder of blobs. Each file is
  * mapped once. Files stay mapped until external_free; names and lists are of the arena given. */
-#ifndef TS_EXTERNAL_H
-#define TS_EXTERNAL_H
+#pragma once
 #include "graph/base/base.h"
 
 enum { EXTERNAL_FILES = 1024 }; /* beside one model */
@@ -37,4 +36,3 @@ void external_free(external *x);
 
 /* The file at location below folder, or -1 with errno, without the kernel's rule: no link is followed at all. */
 int external_descend_stepwise(int folder, const char *location);
-#endif

@@ -1,7 +1,6 @@
 /* json_parts.h - the parts that a graph/1 file is read in: small values (json_value.c), what a graph consists of
  * (json_body.c), the file around it (json.c). All that is read lives in the source's arena. */
-#ifndef TS_JSON_PARTS_H
-#define TS_JSON_PARTS_H
+#pragma once
 #include "graph/base/json.h"
 #include "import/names.h"
 #include "import/reader.h"
@@ -43,4 +42,3 @@ bool json_ports(json_source *s, const json *list, bool typed, ts_port **out, int
 bool json_constants(json_source *s, const json *root, body *out, err *e);                     /* more held values */
 bool json_steps(json_source *s, const json *root, body *out, err *e);
 bool json_functions(json_source *s, const json *root, model_file *f, err *e);
-#endif

@@ -1,7 +1,6 @@
 /* limits.h - what a model may cost before it runs: files may lie, and a small one may ask for much.
  * A limit is asked before the memory or the work is spent, never after. Plain values, copied. */
-#ifndef TS_LIMITS_H
-#define TS_LIMITS_H
+#pragma once
 #include "graph/base/base.h"
 
 enum {
@@ -22,4 +21,3 @@ limits limits_make(void);                          /* those that hold where nobo
 bool limits_set(limits *l, const char *s, err *e); /* "steps=1000000"; K, M, G, T behind a number: powers of 1024 */
 /* Sets a refusal's hint: which option allows what was refused. name is that of a field. */
 bool limits_hint(const char *name, int64_t need, err *e);
-#endif

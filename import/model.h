@@ -6,8 +6,7 @@
  *            bind, dims, names, name                          dimensions and values of a run
  *            restate, loosen, steps*, edit, describe          models as steps again, written and shown
  *            text/                                            tokenizers */
-#ifndef TS_MODEL_H
-#define TS_MODEL_H
+#pragma once
 #include "graph/ir/graph.h"
 #include "import/reader.h"
 
@@ -146,4 +145,3 @@ const ports *builtin_ports(const ts_model *m);
 bool builtin_bind(ts_model *m, err *e);
 /* Another one of the same recipe, built at extents of all dimensions; NULL when they do not fit it. */
 ts_model *builtin_make(const ts_model *m, const int64_t *extent);
-#endif

@@ -2,8 +2,7 @@
  * and steps that make values from values, all known by name. A reader fills it from one format and checks what is
  * particular to that format; builder.c checks the rest. All memory is the arena's or a mapped file's and lasts until
  * model_file_free. */
-#ifndef TS_READER_H
-#define TS_READER_H
+#pragma once
 #include "graph/ir/op.h"
 #include "import/external.h"
 #include "import/limits.h"
@@ -102,4 +101,3 @@ typedef struct reader {
     bool (*build)(ts_model *m, ts_graph *g, ts_error *e); /* in its place: m->path is a recipe, as in ts_builder */
 } reader;
 extern const reader *const readers[]; /* const reader reader_NAME in import/, gathered by the build; ends with NULL */
-#endif

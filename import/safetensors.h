@@ -1,8 +1,7 @@
 /* safetensors.h - the tensors of a safetensors file: 8 bytes with the length of a JSON header, the header, then the
  * data, every byte of which belongs to exactly one tensor. Tensors lie in the mapping, which is the caller's, names and
  * lists in the arena given. */
-#ifndef TS_SAFETENSORS_H
-#define TS_SAFETENSORS_H
+#pragma once
 #include "import/reader.h"
 
 enum { SAFETENSORS_HEADER = 100000000 }; /* bytes, the most that the format allows */
@@ -12,4 +11,3 @@ held *safetensors_read(arena *mem, const char *name, const mapping *file, int *n
 /* Replaces the file at path by one with these tensors, whose dtypes the format has; its SHA-256 in *out. */
 bool safetensors_write(const char *path, int n, const held *const *all, digest *out, err *e);
 const char *safetensors_dtype(dtype d); /* "F32"; NULL: the format has none */
-#endif

@@ -1,8 +1,7 @@
 /* writer.h - a network to a file: the counterpart of reader.h, one per format. What was read from one format and
  * written in another has the same steps, names, symbols and bits. Records are constant; the network is only read and
  * stays the caller's. */
-#ifndef TS_WRITER_H
-#define TS_WRITER_H
+#pragma once
 #include "import/reader.h"
 
 typedef struct writer {
@@ -13,4 +12,3 @@ typedef struct writer {
     bool (*write)(const model_file *f, const char *path, err *e);
 } writer;
 extern const writer *const writers[]; /* const writer writer_NAME in import/, gathered by the build; ends with NULL */
-#endif

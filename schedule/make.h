@@ -8,8 +8,7 @@
  *                                      passes   a file for each other step to a plan
  *                                      place    kernels over several devices
  *                                      explain  what people and reports read of a plan; make does not need it */
-#ifndef TS_MAKE_H
-#define TS_MAKE_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 typedef struct plan_options {
@@ -34,4 +33,3 @@ typedef struct plan_options {
 } plan_options;
 extern const pass_record plan_passes[N_PASS];                                                      /* in their order */
 plan *plan_make(graph *g, int n_root, const node *const *root, const plan_options *asked, err *e); /* NULL with e set */
-#endif

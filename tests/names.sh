@@ -207,7 +207,7 @@ BEGIN {
             if (w[i] ~ /^(isa|avx[0-9a-z]*|AVX[0-9A-Z]*|sse[0-9]*|neon|sve|[lL][1-4]d?|x86|opencl|OpenCL|cuda|CUDA|ptx)$/)
                 complain("machine " w[i] " named outside its target")
     }
-    if (file ~ /^backends\/codegen\// && match(code, /__[A-Za-z]+|_Pragma|#pragma|omp simd|share->/))
+    if (file ~ /^backends\/codegen\// && code != "#pragma once" && match(code, /__[A-Za-z]+|_Pragma|#pragma|omp simd|share->/))
         complain("\"" substr(code, RSTART, RLENGTH) "\" is a compiler'"'"'s or a language'"'"'s: it belongs into a dialect")
     # identifiers
     n = split(code, w, /[^A-Za-z0-9_]+/)

@@ -1,7 +1,6 @@
 /* ask.h - a finished or running run, asked: how good on data, what it says of texts, its model as a file.
  * A run is only read. What `asked` holds is freed by run_ask_free, also after a failure. */
-#ifndef TRAIN_ASK_H
-#define TRAIN_ASK_H
+#pragma once
 #include "train/sample.h"
 #include "train/train.h"
 
@@ -43,4 +42,3 @@ bool run_generate(const char *what, const generating *how, const ts_options *o, 
 /* The model with its trained weights, run_weights_read's or run_weights_best's, and its head, as an ONNX file. */
 typedef bool weights_reader(const char *run, run_weights *out, ts_error *e);
 bool run_export(const char *run, weights_reader *read_weights, const char *path, ts_error *e);
-#endif

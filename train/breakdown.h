@@ -1,8 +1,7 @@
 /* breakdown.h - where the time of a training step goes: some steps of the run go kernel by kernel, so that what is told
  * is the run itself and costs it nothing. Kept as RUN/step.json, a step/1 text, which `tessera report` reads as it
  * reads results. Times and text are its own until breakdown_free; the plan is borrowed for the call. */
-#ifndef TRAIN_BREAKDOWN_H
-#define TRAIN_BREAKDOWN_H
+#pragma once
 #include "graph/base/js.h"
 #include "train/options.h"
 
@@ -23,4 +22,3 @@ void breakdown_add(breakdown *b, double seconds); /* the row given last is fille
  * ceilings of the machine, about a second. */
 bool breakdown_write(const breakdown *b, const char *run, const train_options *w, int64_t parts, bool probe,
                      ts_error *e);
-#endif

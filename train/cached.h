@@ -1,8 +1,7 @@
 /* cached.h - a model file that goes on with what earlier tokens left in it: it takes tokens and a past (keys and
  * values of earlier ones), and gives what follows and a present, which is the past of the next run. What its inputs and
  * outputs are is found out from names and shapes. A `cached` owns its model and plans until cached_free. */
-#ifndef TRAIN_CACHED_H
-#define TRAIN_CACHED_H
+#pragma once
 #include "train/net.h"
 
 typedef struct cached_port {
@@ -32,4 +31,3 @@ bool cached_make(cached *c, const cached_want *w, const ts_options *o, ts_error 
 bool cached_next(cached *c, const int64_t *id, int64_t stride, int64_t n, double *logit, ts_error *e);
 void cached_no_past(const cached *c, char **dims); /* adds what --dim says where the model is to run without one */
 void cached_free(cached *c);
-#endif

@@ -2,8 +2,7 @@
  * and state.json, which names the SHA-256 of both and ends with its own. A folder gets its name when all of it is on
  * disk, so what has the name is whole; what was damaged later is found by its sums, and the one before it is used. What
  * was loaded is the checkpoint's until checkpoint_free; what is saved is borrowed for the call. */
-#ifndef TRAIN_CHECKPOINT_H
-#define TRAIN_CHECKPOINT_H
+#pragma once
 #include "graph/base/js.h"
 #include "train/files.h"
 
@@ -26,4 +25,3 @@ bool checkpoint_fits(const char *run, int64_t size, int64_t saves, int64_t keep,
 bool checkpoint_load(const char *run, checkpoint *out, bool *found, ts_error *e);
 bool checkpoint_at(const char *run, int64_t step, checkpoint *out, ts_error *e); /* that one */
 void checkpoint_free(checkpoint *c);
-#endif

@@ -1,8 +1,7 @@
 /* collective.h - what carries bytes between the processes of one run: a record in a library of its own, built for each
  * kind that is found, and opened only by a run that was started for several. Functions are called by one thread,
  * beat and stop by another one too. What goes wrong in them ends all processes. */
-#ifndef TRAIN_COLLECTIVE_H
-#define TRAIN_COLLECTIVE_H
+#pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,4 +16,3 @@ typedef struct collective {
     void (*close)(void);            /* all of them call it */
 } collective;
 #define COLLECTIVE_RECORD "collective_record" /* the name of the record in its library */
-#endif

@@ -1,8 +1,7 @@
 /* data.h - examples in memory, from the files that people have: TSV, CSV and JSON Lines of texts with a label, arrays
  * as .npy, and a stream of tokens (.txt, .bin). Whatever is wrong is said with its file, its line and the remedy.
  * Examples belong to the data, until data_free. */
-#ifndef TRAIN_DATA_H
-#define TRAIN_DATA_H
+#pragma once
 #include "train/files.h"
 
 #include <stddef.h>
@@ -50,4 +49,3 @@ bool data_read(const data_want *want, data *out, ts_error *e);
 bool data_texts(const data_want *want, int64_t n, const char *const *all, data *out, ts_error *e);
 void data_free(data *d);
 const ts_array *data_array(const data *d, const char *name); /* NULL when there is none */
-#endif

@@ -1,8 +1,7 @@
 /* data_parts.h - shared by the readers of data.
  * A reader appends to `data`, which the caller frees also after a failure; an error names file and line, counted from
  * 1. */
-#ifndef TRAIN_DATA_PARTS_H
-#define TRAIN_DATA_PARTS_H
+#pragma once
 #include "train/data.h"
 
 /* One record as a row; what it points to lies in the record. */
@@ -48,4 +47,3 @@ bool data_is_images(const char *path);
 bool data_images(const char *name, const char *path, ts_array *out, ts_error *e);
 size_t data_mark(const bytes *file); /* bytes of the mark of UTF-8 that some editors put before a text: 0 or 3 */
 bool path_ends(const char *path, const char *ending); /* ".jsonl" */
-#endif

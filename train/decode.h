@@ -2,8 +2,7 @@
  * places leave for later ones kept: in the past that the model itself takes (cached.h), else by ts_advance. Where a
  * model does not allow that, every token runs the whole window, which a note says. It owns its plans and what they
  * keep until decoder_free; ids are borrowed for the call. */
-#ifndef TRAIN_DECODE_H
-#define TRAIN_DECODE_H
+#pragma once
 #include "train/cached.h"
 #include "train/judge.h"
 #include "train/train.h"
@@ -33,4 +32,3 @@ bool decoder_make(decoder *d, const run_weights *from, const decoding *how, cons
 bool decoder_next(decoder *d, const int64_t *id, int64_t stride, int64_t n, ts_error *e);
 void decoder_again(decoder *d); /* forgets the tokens that are kept: a prompt comes next */
 void decoder_free(decoder *d);
-#endif

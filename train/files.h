@@ -1,8 +1,7 @@
 /* files.h - what a run reads whole and what it writes for good.
  * A name appears when all bytes under it are on disk, never before; who reads one needs no lock. Bytes and texts are
  * the caller's to free; nothing is kept. */
-#ifndef TRAIN_FILES_H
-#define TRAIN_FILES_H
+#pragma once
 #include "tessera.h"
 
 typedef struct bytes {
@@ -21,4 +20,3 @@ bool files_hash_model(const char *model, char hash[65], ts_error *e);
 /* JSON objects whose last member is the SHA-256 of everything before it, so that no damage stays unseen. */
 char *files_seal_text(const char *object); /* for free() */
 bool files_seal_holds(const bytes *b);
-#endif

@@ -1,8 +1,7 @@
 /* forecast.h - how long a step in shards would take, and how much memory, on other numbers of ranks: its own kernels,
  * buckets and rounds of messages, with times in the place of work. The step is only read; what is found is its
  * caller's. */
-#ifndef TRAIN_FORECAST_H
-#define TRAIN_FORECAST_H
+#pragma once
 #include "graph/base/js.h"
 #include "train/ranks.h"
 
@@ -16,4 +15,3 @@ typedef struct forecast {
 /* ranks/1, for cJSON_Delete: 1, 2, 4, ... ranks, at most as many as there are shards. Kernels take what RUN/step.json
  * says, if it is of this plan, else what the plan predicts. NULL: *e says why. */
 cJSON *forecast_make(const struct step *s, const forecast *w, const ts_options *o, const char *run, ts_error *e);
-#endif

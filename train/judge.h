@@ -1,7 +1,6 @@
 /* judge.h - a trained model asked: what it says of examples, and how well.
  * The data, options and weights are borrowed until judge_free; a verdict owns its arrays, for verdict_free. */
-#ifndef TRAIN_JUDGE_H
-#define TRAIN_JUDGE_H
+#pragma once
 #include "train/net.h"
 
 typedef struct judge {
@@ -43,4 +42,3 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
 void verdict_free(verdict *v);
 enum { VERDICT_TEXT = 200 };                                  /* bytes */
 bool verdict_warns(const verdict *v, char out[VERDICT_TEXT]); /* of outputs that are no numbers */
-#endif

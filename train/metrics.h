@@ -1,7 +1,6 @@
 /* metrics.h - metrics.jsonl as numbers: what a run said of its steps.
  * metrics_free frees the arrays. */
-#ifndef TRAIN_METRICS_H
-#define TRAIN_METRICS_H
+#pragma once
 #include "tessera.h"
 
 /* Numbers that a row lacks are NAN. Steps count from 1. */
@@ -28,4 +27,3 @@ typedef struct course {
 } course;
 void course_add(course *c, const trial *one);
 course metrics_course(const metrics *m);
-#endif

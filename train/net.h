@@ -1,8 +1,7 @@
 /* net.h - a model with what training puts on it: pooling, a head, a loss; and how a batch becomes its inputs.
  * A net owns its model, until net_free; options and data are the caller's and outlive it.
  * Letters: b examples of a batch, s tokens of an example, h width of the model, c classes. */
-#ifndef TRAIN_NET_H
-#define TRAIN_NET_H
+#pragma once
 #include "train/data.h"
 #include "train/options.h"
 
@@ -64,4 +63,3 @@ bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e);
 int net_n_arrays(const net *n);
 const char *net_array_name(const net *n, int i); /* of the input that it is for; "" where there is none */
 bool net_array_fixed(const net *n, int i);       /* it does not depend on which examples are taken */
-#endif

@@ -1,7 +1,6 @@
 /* options.h - everything that a training run is told, as one row of a table each: options of the command, members of
  * run.json, and what a resumed run must repeat all come from it. Texts in it are its own, until option_free. */
-#ifndef TRAIN_OPTIONS_H
-#define TRAIN_OPTIONS_H
+#pragma once
 #include "graph/base/js.h"
 
 #include <stddef.h>
@@ -54,4 +53,3 @@ enum { OPTION_LINE = 4096 }; /* bytes of one value, as globs and paths are */
 bool option_line(const char **at, char line[OPTION_LINE]);
 bool option_names(const char *line, const char *name); /* "NAME=..." */
 bool option_none(const char *list);                    /* the word "none" alone: an empty list, in place of a default */
-#endif

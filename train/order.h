@@ -1,7 +1,6 @@
 /* order.h - which examples a step takes: a pure function of seed and step, or as a file says.
  * Nothing is kept from step to step, so a resumed run takes what an uninterrupted one would have. */
-#ifndef TRAIN_ORDER_H
-#define TRAIN_ORDER_H
+#pragma once
 #include "train/data.h"
 
 /* Epochs are shuffled by Fisher and Yates: for i from n-1 down to 1, p[i] and p[j] change places,
@@ -21,4 +20,3 @@ bool order_read(order *o, const char *path, ts_error *e);
 void order_free(order *o);
 bool order_batch(order *o, int64_t step, int64_t *out, ts_error *e); /* o->batch numbers */
 int64_t order_epoch_steps(const order *o);
-#endif

@@ -1,8 +1,7 @@
 /* pace.h - how long the steps that are left will take. A process's first step compiles what waits for its first launch,
  * and touches memory first; evaluations and steps that run kernel by kernel take longer now and then. So it is judged
  * by the median of what lies between the ends of the last steps. A plain value; zeroed is empty. */
-#ifndef TRAIN_PACE_H
-#define TRAIN_PACE_H
+#pragma once
 #include <stdint.h>
 
 enum { PACE_KEPT = 64 };
@@ -13,4 +12,3 @@ typedef struct pace {
 } pace;
 void pace_step(pace *p, double now);           /* a step has ended */
 double pace_left(const pace *p, int64_t left); /* seconds; NAN before the second step has ended, if any is left */
-#endif

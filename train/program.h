@@ -1,8 +1,7 @@
 /* program.h - a run as a program of its own: the training step as C sources with a main, which need a C compiler and
  * libm only, the data in the order of the run, and the weights that it begins with. It trains to the run's bits. All
  * that a training_program points to is borrowed for the call. */
-#ifndef TRAIN_PROGRAM_H
-#define TRAIN_PROGRAM_H
+#pragma once
 #include "train/order.h"
 #include "train/step.h"
 
@@ -19,4 +18,3 @@ bool program_write(const training_program *t, const char *folder, ts_error *e);
  * or -1. */
 bool program_data(const training_program *t, const int *input, const char *path, ts_error *e);
 extern const char program_main[]; /* the text of emitted/main.c */
-#endif

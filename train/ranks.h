@@ -1,8 +1,7 @@
 /* ranks.h - the processes of one run: which of them this is, sums of vectors in one fixed tree, values from all to all.
  * A process that was not started for several is rank 0 of 1, and then nothing of this costs anything. Their number is a
  * power of 2. The library of a collective stays open until the process ends. */
-#ifndef TRAIN_RANKS_H
-#define TRAIN_RANKS_H
+#pragma once
 #include "tessera.h"
 
 #include <pthread.h>
@@ -53,4 +52,3 @@ typedef struct agreement {
 } agreement;
 /* What must be the same on all of them; else an error on all of them, which names the first difference. */
 bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e);
-#endif

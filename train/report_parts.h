@@ -1,7 +1,6 @@
 /* report_parts.h - the sections of a run's report. Private to train/report*.c.
  * What a story points to is read and freed by report.c; foreign text enters through html.h alone. */
-#ifndef TRAIN_REPORT_PARTS_H
-#define TRAIN_REPORT_PARTS_H
+#pragma once
 #include "bench/report/chart.h"
 #include "train/metrics.h"
 #include "train/run_folder.h"
@@ -17,4 +16,3 @@ typedef struct story { /* all that there is of a run */
 /* Each writes its section, or nothing and one sentence on what is lacking. */
 typedef const char *story_writer(text *t, const story *s);
 story_writer story_outcome, story_learning, story_steps, story_misjudged, story_kernels, story_plan;
-#endif

@@ -1,8 +1,7 @@
 /* run_folder.h - the folder of a run: run.json (what was asked for, and of what) and a copy of it, metrics.jsonl (a
  * line an update), checkpoints/, report.html, and a lock that lets one process train in it. A run owns the open folder
  * and its lock, until run_close. */
-#ifndef TRAIN_RUN_FOLDER_H
-#define TRAIN_RUN_FOLDER_H
+#pragma once
 #include "train/options.h"
 
 typedef struct run_folder {
@@ -33,4 +32,3 @@ bool run_read(const char *path, train_options *w, run_facts *f, bool *found, cha
  * lines, of which *damaged is the number: a torn last one is none. */
 bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e);
 bool run_row(run_folder *r, cJSON *row, ts_error *e); /* takes row */
-#endif

@@ -1,7 +1,6 @@
 /* sample.h - which token comes next, drawn from logits: a function of its arguments alone, without a state.
  * Logits are only read; equal arguments give the same token everywhere. */
-#ifndef TRAIN_SAMPLE_H
-#define TRAIN_SAMPLE_H
+#pragma once
 #include "tessera.h"
 
 typedef struct sampling {
@@ -11,4 +10,3 @@ typedef struct sampling {
 } sampling;
 /* u in [0, 1): falls on a token, the likeliest first, of equally likely ones the lower id. -1: no memory. */
 int64_t sample_token(const sampling *s, const double *logit, int64_t n, double u);
-#endif

@@ -6,8 +6,7 @@
  * plans work in these vectors, which are the host's (ts_plan_lend) or lie on cards (cards.c). Private to step.c and
  * shards.c; made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive
  * it. */
-#ifndef TRAIN_SHARDS_H
-#define TRAIN_SHARDS_H
+#pragma once
 #include "train/step.h"
 
 /* Groups of a bucket: parameters with and without decay. The last group has statistics, which no optimizer touches. */
@@ -137,4 +136,3 @@ bool shards_whole(step *s, ts_error *e); /* states on rank 0, until the next ste
 bool shards_average(step *s, int weight, ts_array *out); /* its average on rank 0, once they are; false: none is kept */
 /* The k-th of s->n_state states after shards_whole; on other ranks without data. */
 void shards_state_at(const step *s, int k, ts_given *out);
-#endif

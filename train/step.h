@@ -1,8 +1,7 @@
 /* step.h - the training step as one plan: forward, loss, backward, clipping and update. Parameters are inputs that the
  * step itself rewrites; where the loss or the gradients' norm is not finite it leaves all of them as they were. A step
  * owns its plan and tables, until step_free; the net is the caller's and outlives it. */
-#ifndef TRAIN_STEP_H
-#define TRAIN_STEP_H
+#pragma once
 #include "graph/base/js.h"
 #include "train/net.h"
 #include "train/ranks.h"
@@ -104,4 +103,3 @@ const ts_given *step_bad(const ts_given *all, int n);
 cJSON *step_facts(const step *s, ts_error *e);
 /* What a rule of "recompute" saves and costs, in a line. */
 void step_saving(const cJSON *saving, char *out, size_t n);
-#endif

@@ -1,7 +1,6 @@
 /* task.h - what a net is trained for. A task is a record in a file of its own in train/tasks; the build writes the
  * table and the words of --task from the lines that start with `const task task_F =`. Records live for ever. */
-#ifndef TRAIN_TASK_H
-#define TRAIN_TASK_H
+#pragma once
 #include "train/net.h"
 
 typedef struct task {
@@ -24,4 +23,3 @@ ts_tensor net_pooled(net *n);                                            /* [b, 
 bool net_head(net *n, ts_tensor x, int64_t out, ts_error *e);            /* logits [b, out] of x [b, h] */
 ts_tensor net_cross_entropy(net *n, ts_tensor logits, ts_tensor target); /* logits [..., c], target [...] -> [] */
 bool net_wrong_rank(const net *n, const char *wanted, ts_error *e);      /* refuses the output; false */
-#endif

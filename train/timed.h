@@ -2,8 +2,7 @@
  * options, on one batch drawn from a seed: tokens, or arrays where text cannot fill the inputs, and labels. Zeroed
  * before timed_open; timed_close always. It owns all that it opened until then; a plan that timed_plan made is its
  * step's. */
-#ifndef TRAIN_TIMED_H
-#define TRAIN_TIMED_H
+#pragma once
 #include "train/step.h"
 
 typedef struct timed_step {
@@ -26,4 +25,3 @@ extern const char *const timed_output[TIMED_OUTPUTS];            /* their names 
 bool timed_step_run(timed_step *t, step_result *r, ts_error *e); /* of shards, which all have one batch: own ones */
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e);
 void timed_close(timed_step *t);
-#endif

@@ -11,8 +11,7 @@
  *            step*, timed, breakdown   the step as a plan         judge, metrics, misjudged        how good it is
  *            checkpoint, run_folder, files   what is on disk      program*                         emitted training
  *            report*                   the page of a run      pace, forecast  how long it takes, and with more ranks */
-#ifndef TRAIN_H
-#define TRAIN_H
+#pragma once
 #include "graph/base/js.h"
 #include "train/judge.h"
 #include "train/options.h"
@@ -71,4 +70,3 @@ bool train_check_tokens(const train_options *w, const data *d, const char *files
 /* Reads data of a run as its training data was read: want's files, classes, vocabulary and tokenizer, the rest as w
  * says. */
 bool train_read_data(const train_options *w, const data_want *want, data *out, ts_error *e);
-#endif

@@ -1,8 +1,7 @@
 /* train_parts.h - what the parts of training share. Private to train/train.c and train_begin.c.
  * A training owns all it has but the job and the options, which are the caller's; train.c frees it after a failure of
  * any part, so parts leave it as it is. */
-#ifndef TRAIN_PARTS_H
-#define TRAIN_PARTS_H
+#pragma once
 #include "train/breakdown.h"
 #include "train/metrics.h"
 #include "train/order.h"
@@ -46,4 +45,3 @@ bool train_leads(const training *t); /* rank 0: who alone writes and says anythi
 bool job_trains(const train_job *j); /* else it is asked what training would do */
 void train_tell(const training *t, const train_news *n);
 void train_say(const training *t, news_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-#endif

@@ -2,8 +2,7 @@
  * The identity is a hash of its version text and of the contents of its driver and of the compiler proper behind it. It
  * is worked out once and remembered in the cache under the files' paths, times, sizes and inodes, so that a later start
  * runs nothing. Strings belong to the compiler until compiler_free. */
-#ifndef TS_C_COMPILER_H
-#define TS_C_COMPILER_H
+#pragma once
 #include "backends/cache/cache.h"
 #include "backends/cache/child.h"
 #include "backends/cache/settings.h"
@@ -25,4 +24,3 @@ void compiler_free(compiler *c);
 /* Says why an option may not be passed on (it names files, loads plug-ins, or changes which programs run);
  * NULL: fine. */
 const char *compiler_flag_fault(const char *flag);
-#endif

@@ -1,8 +1,6 @@
 /* cpu.h - what this processor can do, as text for cache keys: a home folder may be shared by machines that differ.
  * The same processor gives the same text, in every process. The text given is the caller's and is added to. */
-#ifndef TS_C_CPU_H
-#define TS_C_CPU_H
+#pragma once
 #include "graph/base/base.h"
 
 void cpu_features(text *out); /* appends what cpuid says, or hwcap of the system */
-#endif

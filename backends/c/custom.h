@@ -1,8 +1,7 @@
 /* custom.h - kernels that are functions of this process (graph/ir/custom.h). The program's text calls them by the
  * kernel's number through its ts_run, so it has no name or address of any, and plans that call other functions under
  * one name may share it. */
-#ifndef TS_C_CUSTOM_H
-#define TS_C_CUSTOM_H
+#pragma once
 #include "backends/codegen/levels.h"
 #include "backends/c/runtime/run.h"
 #include "backends/codegen/codegen.h"
@@ -22,4 +21,3 @@ void custom_make(custom_calls *c, const plan *p);          /* p is borrowed unti
 void custom_free(custom_calls *c);                         /* no run is under way */
 bool custom_check(custom_calls *c, err *e);                /* after a run: false, and forgotten, when one failed */
 const node *custom_kernel(const plan *p, const kernel *k); /* whose function it is; NULL: of text, or of a plan */
-#endif

@@ -1,8 +1,6 @@
 /* dialect.h - C as the generator writes it: GNU C11 with vectors by pragma, for one worker a part. A constant record,
  * read by codegen alone; what it spells is ours, never text of a model. */
-#ifndef TS_C_DIALECT_H
-#define TS_C_DIALECT_H
+#pragma once
 #include "backends/codegen/dialect.h"
 
 extern const dialect c_dialect;
-#endif

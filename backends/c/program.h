@@ -3,8 +3,7 @@
  * The room:  program (dialect, flags, trips) -> units -> toolchain (compiler, cpu)
  *            -> c: weights, runs on team
  *            emission: the same as a program of its own; runtime/: what both kinds share - walk, team, main */
-#ifndef TS_C_PROGRAM_H
-#define TS_C_PROGRAM_H
+#pragma once
 #include "backends/c/runtime/walk.h"
 #include "backends/device/trips.h"
 #include "backends/cpu/cpu.h"
@@ -31,4 +30,3 @@ bool c_emit(const plan *p, const emit_options *w, err *e);
 /* show.c: backend.show */
 bool c_show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e);
 extern const backend backend_c;
-#endif

@@ -4,8 +4,7 @@
  * no compiler. Units are compiled in parallel, without a shell, under limits. A broken, missing or read-only cache
  * costs time, never correctness. Unit texts are ours: nothing from a model's file is in them. A request is borrowed for
  * the call; a program is its maker's until cc_free, a report until cc_report_free. */
-#ifndef TS_C_TOOLCHAIN_H
-#define TS_C_TOOLCHAIN_H
+#pragma once
 #include "backends/cache/child.h"
 #include "backends/phases.h"
 #include "graph/base/base.h"
@@ -51,4 +50,3 @@ void cc_free(cc_program *p);
 
 /* Path and version line of the compiler that would be used. */
 bool cc_compiler(const char *cache_folder, text *path, text *version, err *e);
-#endif

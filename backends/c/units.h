@@ -1,7 +1,6 @@
 /* units.h - what the compiler is given: kernels, of which small ones share a unit. Units and texts are of one arena,
  * for c_units_free. */
-#ifndef TS_C_UNITS_H
-#define TS_C_UNITS_H
+#pragma once
 #include "backends/c/program.h"
 #include "backends/c/toolchain.h"
 
@@ -12,4 +11,3 @@ typedef struct c_units {
 } c_units;
 void c_units_write(const c_program *c, c_units *out);
 void c_units_free(c_units *u);
-#endif

@@ -1,8 +1,6 @@
 /* admin.h - the cache as the command shows it: listed, checked, pruned, as backend.h says of a keeper. Entries are the
  * folder's; other processes may use them meanwhile, and see each of them whole or not at all. */
-#ifndef TS_CACHE_ADMIN_H
-#define TS_CACHE_ADMIN_H
+#pragma once
 #include "backends/backend.h"
 
 extern const keeper c_cache;
-#endif

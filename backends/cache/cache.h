@@ -13,8 +13,7 @@
  * The room:  cache (find, publish), prune, admin (list, check, empty) over folder: entries on disk
  *            settings -> work_folder, jobs (child): a build, in a private folder, by programs that are watched
  *            loader (elf): what was built, as code of this process */
-#ifndef TS_CACHE_H
-#define TS_CACHE_H
+#pragma once
 #include "backends/cache/settings.h"
 #include "graph/base/base.h"
 
@@ -44,4 +43,3 @@ typedef struct cache_sum {
  * killed processes older than `stale` seconds. Limit 0: all of them, and what was set aside. Gives what went. */
 cache_sum cache_prune(cache *c, int64_t limit, double stale);
 void cache_tend(cache *c); /* prunes to CACHE_LIMIT, at most once a day */
-#endif

@@ -3,8 +3,7 @@
  * Every name is looked up from the open folder, so that nobody can move it away in between. An entry under its name
  * is whole; what is being written has a random name. Failures to write are noted once and never an error: the cache
  * only saves time. An open cache owns its descriptor and borrows the rest; a list of entries is the asker's to free. */
-#ifndef TS_CACHE_FOLDER_H
-#define TS_CACHE_FOLDER_H
+#pragma once
 #include "graph/base/base.h"
 
 #include <time.h>
@@ -32,4 +31,3 @@ void cache_list(const cache *c, cache_entries *all); /* all is zeroed before; fr
 /* The entry is whole and says so itself; one that is not is set aside, as cache_get does. */
 bool cache_check(cache *c, const digest *key);
 void cache_random_name(const char *folder, char name[ENTRY_NAME]); /* "folder/<32 digits>" */
-#endif

@@ -4,8 +4,7 @@
  * of which the first 64 KiB are kept. When it ends, or its time is up, its whole group is killed: nothing stays behind.
  * One thread owns a set of children. The limits guard against accidents, not against malice: the compiler
  * is trusted. */
-#ifndef TS_CHILD_H
-#define TS_CHILD_H
+#pragma once
 #include "graph/base/base.h"
 
 #include <sys/types.h>
@@ -46,4 +45,3 @@ bool child_succeeded(const child *c);
 bool child_overran(const child *c, const child_limits *limits); /* it took too long, by one clock or the other */
 /* What became of it: "exited with status 1", "was killed by signal 11", "ran for more than 60 s". */
 void child_fate(const child *c, const child_limits *limits, text *out);
-#endif

@@ -1,7 +1,6 @@
 /* jobs.h - many programs, some at a time, of which none holds up the rest: what takes too long is ended, and tried in
  * its second way if it has one. All is borrowed for the call. */
-#ifndef TS_JOBS_H
-#define TS_JOBS_H
+#pragma once
 #include "backends/cache/child.h"
 
 typedef struct job {
@@ -20,4 +19,3 @@ typedef struct job_list {
     void *user;
 } job_list;
 bool jobs_run(const job_list *l, err *e); /* false with the first failure; then nothing runs any more */
-#endif

@@ -1,8 +1,7 @@
 /* loader.h - makes code out of bytes in memory. What was verified is what runs: the bytes are copied into a memory file
  * that is sealed against change, and that file is loaded. Where the system forbids such files a private
  * temporary one serves. What is loaded is its opener's until loader_close; the bytes are borrowed for the call. */
-#ifndef TS_C_LOADER_H
-#define TS_C_LOADER_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct loaded {
@@ -15,4 +14,3 @@ typedef struct loaded {
 bool loader_open(loaded *l, const void *image, size_t n, const char *temporary, err *e);
 void *loader_symbol(const loaded *l, const char *name); /* NULL: not there */
 void loader_close(loaded *l);
-#endif

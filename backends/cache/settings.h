@@ -1,8 +1,7 @@
 /* settings.h - where programs and files are: what a build asks of the environment, read once. What one back end alone
  * listens to it asks for itself (`env_text` in graph/base). The strings belong to the environment and stay valid while
  * the program does not change it. */
-#ifndef TS_CACHE_SETTINGS_H
-#define TS_CACHE_SETTINGS_H
+#pragma once
 
 typedef struct settings {
     const char *path;      /* PATH, where programs are looked for; "" when unset */
@@ -12,4 +11,3 @@ typedef struct settings {
 } settings;
 
 settings settings_read(void); /* never fails: what is unset or unfit has the values above */
-#endif

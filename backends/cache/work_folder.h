@@ -1,8 +1,7 @@
 /* work_folder.h - a private folder for the files of one build, gone afterwards.
  * Its name cannot be guessed and nobody else may enter it. It holds plain files only, no folders. Folders that a killed
  * process left behind are swept away when they are a day old. It is its maker's until work_folder_remove. */
-#ifndef TS_WORK_FOLDER_H
-#define TS_WORK_FOLDER_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct work_folder {
@@ -15,4 +14,3 @@ bool work_folder_write(const work_folder *s, const char *name, const void *p, si
 char *work_folder_name(const work_folder *s, arena *mem, const char *name); /* path of a file in it */
 void work_folder_free(work_folder *s);
 void work_folder_sweep(const char *temporary, double seconds); /* removes ours that are older */
-#endif

@@ -2,8 +2,7 @@
  * spells them, over names, numbers and elements of memory. Operations of vectors say of which elements, and how many.
  * So what a kernel does can be counted where it is written (count.c). They live in the arena of their statements, and
  * are shared freely. */
-#ifndef TS_CEXPR_H
-#define TS_CEXPR_H
+#pragma once
 #include "backends/codegen/binding.h"
 #include "backends/codegen/library.h"
 #include "graph/base/base.h"
@@ -94,4 +93,3 @@ const cexpr *cexpr_tile(arena *mem, int number, int n, const cexpr *const *arg);
 
 void cexpr_print(text *t, const cexpr *x, binding asked); /* in brackets where it binds less tightly */
 const char *cexpr_text(arena *mem, const cexpr *x);       /* the same as text, to stand alone */
-#endif

@@ -11,8 +11,7 @@
  * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:
  * trips of some loops of the tile lie in different lanes. Identifiers are counters; no text of a model gets in. The
  * plan is borrowed for the call; what is written is the caller's until kernel_text_free. */
-#ifndef TS_CODEGEN_H
-#define TS_CODEGEN_H
+#pragma once
 #include "backends/codegen/dialect.h"
 #include "schedule/nest/box.h"
 
@@ -85,4 +84,3 @@ bool kernel_copies(const plan *p, const kernel *k, int64_t *from);
 bool kernel_callable(const dialect *d, const kernel *k, err *e);
 /* Whether it has no more operands than the target takes. */
 bool kernel_operands_fit(const target *on, const kernel *k, err *e);
-#endif

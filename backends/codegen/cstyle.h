@@ -1,8 +1,7 @@
 /* cstyle.h - expressions as those of a C-like language: what a stage computes, one element at a time. The generator
  * says what loads, axes and folds are where it stands; the dialect has the rest. A writer is a value of whoever writes:
  * what it points to is borrowed, and what is written lives in its arena. */
-#ifndef TS_CSTYLE_H
-#define TS_CSTYLE_H
+#pragma once
 #include "backends/codegen/stmt.h"
 
 typedef struct writer {
@@ -34,4 +33,3 @@ const cexpr *cstyle_combine(const writer *w, const fn *f, dtype d, const cexpr *
  * It lives in mem. uses NULL: it is asked only. */
 const char *cstyle_load(arena *mem, const dialect *d, callees *uses, dtype t);
 const char *cstyle_store(arena *mem, const dialect *d, callees *uses, dtype t);
-#endif

@@ -7,8 +7,7 @@
  * Forms are text in which $0, $1, ... stand for arguments; in forms of functions on reals @ is the suffix of the
  * narrow kind ("exp@($0)"). Functions that a form calls are put in front of the unit when they are rows of the library
  * or of the dialect. Records are constant. */
-#ifndef TS_DIALECT_H
-#define TS_DIALECT_H
+#pragma once
 #include "backends/codegen/library.h"
 #include "graph/ir/graph.h"
 
@@ -201,4 +200,3 @@ const char *value_type(const dialect *d, dtype t, bool wide); /* in which it com
 /* The form with its arguments, the functions it calls noted in f, which may be NULL. */
 void form_write(text *t, callees *f, const dialect *d, const char *form, const char *const *arg);
 const role_form *role_form_of(const dialect *d, const char *role); /* NULL: a loop like any other */
-#endif

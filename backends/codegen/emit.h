@@ -4,8 +4,7 @@
  * An emitter lives for one kernel. What hangs on it is of its arena, or of the plan, and dies with it; nothing here
  * frees. Whoever changes what holds further in (`here`, `stage`, `tile`) puts it back when the loop is closed.
  * The first error stays in *e, and the kernel is thrown away. */
-#ifndef TS_EMIT_H
-#define TS_EMIT_H
+#pragma once
 #include "backends/codegen/codegen.h"
 #include "backends/codegen/cstyle.h"
 #include "schedule/nest/nest.h"
@@ -513,4 +512,3 @@ void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, 
 /* loop.c: a scan with its loop, as a unit or a member */
 bool loop_write(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 bool loop_member(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);
-#endif

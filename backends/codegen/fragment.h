@@ -2,8 +2,7 @@
  * slice of the group's, or where an earlier stage of the kernel left it: from a place of their own on, at numbers that
  * the text says, so that little is computed. A fragment is a plain value; what it points to is of the emitter's
  * arena. */
-#ifndef TS_FRAGMENT_H
-#define TS_FRAGMENT_H
+#pragma once
 #include "backends/codegen/emit.h"
 
 typedef struct fragment { /* of an operand */
@@ -31,4 +30,3 @@ int matrix_trips(emitter *m); /* opens loops over all trips of the result in reg
 void matrix_folds(emitter *m, void (*each)(emitter *m, const void *user), const void *user);
 /* warpgroup.c */
 void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u); /* where loops of the tile stand */
-#endif

@@ -1,8 +1,7 @@
 /* levels.h - the plans that a program is made of: the one it is for, and those of its scans' trips, and of theirs, but
  * for trips that are made within one kernel. All their kernels are numbered through, each plan's in a row. Plans are
  * borrowed and have to outlive it; the list is its maker's to free. */
-#ifndef TS_LEVELS_H
-#define TS_LEVELS_H
+#pragma once
 #include "backends/codegen/codegen.h"
 
 typedef struct level {
@@ -28,4 +27,3 @@ void layers_header(text *t, const levels *l, const int *unit_of, int unit);
 int levels_leaf(const levels *l, int which, int entry); /* a level's leaf, as the first one has it */
 int levels_of_scan(const levels *l, int number);        /* the level of its trips; -1: it is no scan */
 const kernel *levels_kernel(const levels *l, int number, const plan **of);
-#endif

@@ -10,8 +10,7 @@
  *     name@(a)               calls another such function: name(a), or name_x8(a)
  * Of vectors it begins with LANES: these are built into their callers. What has none of these is of one value only.
  * What vectors are and can do, a dialect says in rows of its own. */
-#ifndef TS_LIBRARY_H
-#define TS_LIBRARY_H
+#pragma once
 #include "graph/base/base.h"
 
 /* FAULTS: takes the fault flag, in its text $0. VECTOR:
@@ -57,4 +56,3 @@ void library_vectors(text *t, const dialect *d, const callees *f);
 void library_write(text *t, const dialect *d, const callees *f);
 /* Calls `each` with the name of every function that library_write writes. */
 void library_names(const dialect *d, const callees *f, void (*each)(void *user, const char *name), void *user);
-#endif

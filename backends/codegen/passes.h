@@ -1,8 +1,7 @@
 /* passes.h - steps from the statements that are written of a kernel to those that are printed: each is a file with what
  * it requires and guarantees, and works on any tree of statements. They run on a kernel's function and on each of its
  * tiles, in the order of code_passes. New statements are of the arena given; the rest is changed in place. */
-#ifndef TS_CODE_PASSES_H
-#define TS_CODE_PASSES_H
+#pragma once
 #include "backends/codegen/stmt.h"
 
 typedef struct code_pass {
@@ -15,4 +14,3 @@ bool code_passes_run(stmt *in, arena *mem, const dialect *d, err *e); /* all of 
 
 bool pass_once(stmt *in, arena *mem, const dialect *d, err *e);     /* once.c */
 bool pass_barriers(stmt *in, arena *mem, const dialect *d, err *e); /* barriers.c */
-#endif

@@ -2,8 +2,7 @@
  * At the head of a trip its slice is there and the next `slots - 1` are on their way; a slot is written again only
  * behind the barrier that ends the trip which read it. A ring is a plain value of the loop's writer; what it points to
  * is of the emitter's arena. */
-#ifndef TS_RING_H
-#define TS_RING_H
+#pragma once
 #include "backends/codegen/emit.h"
 #include "schedule/nest/slice.h"
 
@@ -43,4 +42,3 @@ bool copy_follows(const emitter *m, const staging *g, int l); /* it is copied at
 /* Of a slice of the stage, how much is to be there along each axis where zeros stand for what is not; or NULL */
 const int64_t *copy_filled(const slice *y);
 source copy_place(emitter *m, const stage *s, const staging *g, slice *y); /* room in scratch for its slices */
-#endif

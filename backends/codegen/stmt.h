@@ -1,8 +1,7 @@
 /* stmt.h - statements of a kernel and of its tile functions, between the nest and the text. The generator builds them,
  * checks and counts walk them, one printer writes them through a dialect. What they compute, and where loops begin and
  * end, is trees, too (cexpr.h). Statements live in an arena; the texts given for them are copied there. */
-#ifndef TS_STMT_H
-#define TS_STMT_H
+#pragma once
 #include "backends/codegen/cexpr.h"
 #include "backends/codegen/dialect.h"
 
@@ -63,4 +62,3 @@ void code_call(code *c, const cexpr *value);
 void stmt_print(text *t, const dialect *d, const stmt *in); /* what is in it, from t->depth on */
 void stmt_lines(text *t, const char *lines); /* as they are, those cut that are longer than 120 columns */
 int64_t stmt_copied(const stmt *in);         /* where the copies of all stages end, in bytes */
-#endif

@@ -1,9 +1,7 @@
 /* touch.h - for each access that the statements of a kernel make: where the lanes of a warp are. The emitter is only
  * read; what it finds goes to the caller's record. */
-#ifndef TS_TOUCH_H
-#define TS_TOUCH_H
+#pragma once
 #include "backends/codegen/emit.h"
 #include "schedule/nest/slice.h"
 
 void kernel_touch(const emitter *m, touching *to);
-#endif

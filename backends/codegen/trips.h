@@ -2,8 +2,7 @@
  * of trips of loops. Passes cut, mark and replace what the nest says, each in the file that is about it, until what is
  * left can be written as it stands: around tiles by kernel.c, in them by tile.c. While a pass is at a node, the emitter
  * stands where the loops around the node do. Nodes live in the emitter's arena. */
-#ifndef TS_TRIPS_H
-#define TS_TRIPS_H
+#pragma once
 #include "backends/codegen/emit.h"
 
 typedef enum trips_kind {
@@ -84,4 +83,3 @@ strip *ends_pass(emitter *m, strip *t);              /* varying.c */
 strip *turns_pass(emitter *m, strip *t);             /* turn.c */
 void turn_open(emitter *m, const strip *t);          /* before the loop t: what is read */
 void turn_close(emitter *m, const strip *t);         /* behind it: what is stored */
-#endif

@@ -6,8 +6,7 @@
  *
  * A vector holds n neighbours along one axis; the last one may have fewer, `count`. Elements beyond these are never
  * read from memory nor written to it, whatever they are. */
-#ifndef TS_VECTORS_H
-#define TS_VECTORS_H
+#pragma once
 #include "backends/codegen/emit.h"
 
 int vector_count(const emitter *m, int bytes);           /* elements of so many bytes that one has */
@@ -53,4 +52,3 @@ const cexpr *vector_down(emitter *m, dtype d, const cexpr *value, const cexpr *b
 const cexpr *vector_dot(emitter *m, const cexpr *acc); /* what comes to the sums of the stage by one instruction */
 bool vector_combines(const emitter *m, const fn *f, dtype d);
 const cexpr *vector_combine(emitter *m, const cexpr *a, const cexpr *b); /* by the stage's fold */
-#endif

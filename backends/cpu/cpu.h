@@ -3,8 +3,7 @@
  * The room:  rates, isa, machine (machine_text: one line, machine_json: as doctor shows it), nontemporal, calibrate
  *            (rates, measured); machine_part -> target (tables)
  *            guess -> guess_blocks, guess_window, guess_choice; guess_prefetch: loops where nobody said otherwise */
-#ifndef TS_CPU_H
-#define TS_CPU_H
+#pragma once
 #include "backends/backend.h"
 #include "backends/cpu/machine.h"
 
@@ -18,4 +17,3 @@ bool cpu_runs(const target *t, err *e);                                     /* p
 /* Processors to pin a team to, by the system's numbers; NULL: it is not pinned */
 const int *cpu_pins(const target *t, int threads);
 const isa *cpu_isa(const target *t);
-#endif

@@ -1,8 +1,7 @@
 /* guess.h - the choice of loops for a processor: from extents, accesses, vector width, registers and cache sizes alone.
  * A person prints its nests, edits one number and gives them back. As in guesser. It keeps nothing of the plan, and the
  * nest is the caller's. */
-#ifndef TS_GUESS_H
-#define TS_GUESS_H
+#pragma once
 #include "schedule/nest/nest.h"
 
 enum { L1, L2, L3 };                                            /* of target.level */
@@ -16,4 +15,3 @@ void guess_shared(const plan *p, const kernel *k, nesting *out); /* loops that a
 void guess_stage(const plan *p, const kernel *k, int which, nesting *out, text *second);
 void guess_prefetch(const plan *p, kernel *k);          /* adds to nests that have none written */
 int64_t guess_block(const plan *p, const streaming *s); /* places of a block; 0: the axis stays whole */
-#endif

@@ -1,8 +1,7 @@
 /* guess_parts.h - shared by the files that guess loops for a processor. All of them read a plan and put loops, which
  * are checked like those that a person wrote, so none need prove that they fit. They keep nothing of the plan, and the
  * nest is the caller's. */
-#ifndef TS_GUESS_PARTS_H
-#define TS_GUESS_PARTS_H
+#pragma once
 #include "backends/cpu/guess.h"
 #include "schedule/plan/extents.h"
 
@@ -36,4 +35,3 @@ bool guess_turn(const plan *p, const kernel *k, const stage *s, nesting *out);
 /* How far apart in memory neighbours along an axis are, in elements; 0 when it does not move, -1 when that is
  * not one number. */
 int64_t guess_stride(const plan *p, const stage *s, int load, int axis);
-#endif

@@ -8,8 +8,7 @@
  * non-temporal data wait in l2; rates of an instruction set, as in rates.h, are those by which plans for it are decided
  * (left out: derived from the set), one word for each set; cpu takes the rest of the line. Only core is required. Left
  * out: one package and numa node, 32KB of l1d and 1MB of l2 for each core, no l3, lines of 64 bytes, isa plain. */
-#ifndef TS_MACHINE_H
-#define TS_MACHINE_H
+#pragma once
 #include "backends/cpu/rates.h"
 
 /* isa: an instruction set that kernels are made for. */
@@ -61,4 +60,3 @@ bool machine_calibrate(const machine *m, const isa *i, double measured[N_RATE]);
 int machine_sharers(const machine *m, tier_kind k);                 /* most cores on one instance; 0 without any */
 const isa *machine_isa(const machine *m, const char *name, err *e); /* NULL: the best; NULL and e set when m lacks it */
 int machine_threads(const machine *m, int asked, err *e);           /* 0: one per core; 0 and e set when out of range */
-#endif

@@ -6,8 +6,7 @@
  *   rates:avx512(clock=3300,fma=200,latency=4,l1=12000,l2=5600,l3=820,memory=470,near=1800,far=820,seen=12,start=150)
  * Derived, for vectors of v bytes: clock=3000, fma=200, latency=4, l1=200v, l2=100v, l3=36.7v, memory=18.75v,
  * near=far=l3, seen=25, start=1000. */
-#ifndef TS_RATES_H
-#define TS_RATES_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef enum rate_kind {
@@ -37,4 +36,3 @@ rates rates_stepped(const isa *of, const double measured[N_RATE], const rates *b
 bool rates_read(const char **s, rates *r); /* what stands behind "rates:"; false: it is none, or out of range */
 void rates_print(text *t, const rates *r); /* the word */
 void rates_json(text *t, const rates *r);  /* an object, as doctor shows it */
-#endif

@@ -3,8 +3,7 @@
  * options. Those that are not there are compiled in parallel. Devices that the compiler knows get machine code; newer
  * ones, and those whose driver takes none, get PTX, which the driver compiles. Modules are of images until they are
  * freed; a request is borrowed for the call. */
-#ifndef TS_CUDA_IMAGES_H
-#define TS_CUDA_IMAGES_H
+#pragma once
 #include "backends/cache/settings.h"
 #include "backends/cuda/runtime/cuda_driver.h"
 #include "graph/base/base.h"
@@ -41,4 +40,3 @@ void images_free(images *m, const cuda_host *on);
 /* What the compiler is told to compile for: "sm_86" where it knows that device (machine code, unless ptx), else
  * "compute_NN" for the newest that is not newer. arch: what it knows, as 86; empty: it knows none so old. */
 void image_arch(char out[32], int major, int minor, const int *arch, int n, bool ptx);
-#endif

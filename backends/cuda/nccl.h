@@ -1,7 +1,6 @@
 /* nccl.h - the part of NCCL that is used here, as its documentation has it: what cards of one process, or of several,
  * send to each other. Its library is opened when it is asked for and stays; no header of it is needed to build. */
-#ifndef TS_CUDA_NCCL_H
-#define TS_CUDA_NCCL_H
+#pragma once
 #include "backends/cuda/runtime/cuda_abi.h"
 #include "graph/base/base.h"
 
@@ -24,4 +23,3 @@ typedef struct nccl_api {
 } nccl_api;
 bool nccl_open(nccl_api *a, err *e); /* by the settings of the environment */
 bool nccl_did(const nccl_api *a, int status, const char *doing, err *e);
-#endif

@@ -1,7 +1,6 @@
 /* nvrtc.h - the compiler of CUDA C: the part of its interface that is used here. The library is opened when somebody
  * compiles, belongs to who opened it, and is closed by nvrtc_close. */
-#ifndef TS_NVRTC_H
-#define TS_NVRTC_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct nvrtc_api {
@@ -26,4 +25,3 @@ typedef struct nvrtc_api {
 /* path NULL: where systems have it. False: TS_DEVICE, and nothing to close. */
 bool nvrtc_open(nvrtc_api *a, const char *path, err *e);
 void nvrtc_close(nvrtc_api *a);
-#endif

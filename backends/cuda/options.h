@@ -1,7 +1,6 @@
 /* options.h - what NVRTC is told beside a kernel's text, and the key of what it makes of both. Options are the
  * caller's; those that the setting adds lie in it, so that it outlives them, and they are not copied. */
-#ifndef TS_CUDA_OPTIONS_H
-#define TS_CUDA_OPTIONS_H
+#pragma once
 #include "backends/cuda/settings.h"
 
 typedef struct nvrtc_options {
@@ -13,4 +12,3 @@ typedef struct nvrtc_options {
 void nvrtc_options_set(nvrtc_options *o, const nvrtc_api *rtc, const cuda_settings *asked, const char *arch,
                        const char *extra);
 digest nvrtc_key(const nvrtc_options *o, const nvrtc_api *rtc, const char *what, const char *source);
-#endif

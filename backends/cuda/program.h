@@ -1,7 +1,6 @@
 /* program.h - a plan on one device: its texts, its kernels compiled and loaded, its launches one graph. Texts are
  * their caller's; records are constant; a program is as backend.h says. */
-#ifndef TS_CUDA_PROGRAM_H
-#define TS_CUDA_PROGRAM_H
+#pragma once
 #include "backends/cuda/images.h"
 #include "backends/device/hosted.h"
 
@@ -22,4 +21,3 @@ void shared_leave(program *g); /* before its memory is freed: what is shared is 
 extern const by_memory cuda_shared;
 
 extern const backend backend_cuda;
-#endif

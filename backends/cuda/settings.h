@@ -1,7 +1,6 @@
 /* settings.h - what TESSERA_CUDA says: words with commas between, of which the first one of a kind counts, and every
  * option. A plain value, asked anew by who opens a library; texts lie in it, so it is not copied. */
-#ifndef TS_CUDA_SETTINGS_H
-#define TS_CUDA_SETTINGS_H
+#pragma once
 #include "backends/cuda/nvrtc.h"
 
 enum { CUDA_OPTIONS = 8 };
@@ -16,4 +15,3 @@ typedef struct cuda_settings {
 } cuda_settings;
 bool cuda_settings_read(cuda_settings *s, err *e);
 bool cuda_nvrtc(nvrtc_api *a, err *e); /* nvrtc_open of the one that is asked for */
-#endif

@@ -1,7 +1,6 @@
 /* target.h - the device at hand as a target, or one that a text describes. A target is of the arena given, and keeps no
  * device open: who opens one by cuda_device closes it by its driver's record. */
-#ifndef TS_CUDA_TARGET_H
-#define TS_CUDA_TARGET_H
+#pragma once
 #include "backends/cuda/runtime/cuda_driver.h"
 #include "backends/gpu/gpu.h"
 
@@ -13,4 +12,3 @@ int cuda_number(const target *t); /* of the device that plans for it run on */
 const target *cuda_target(arena *mem, const machine_options *asked, err *e);
 bool cuda_runs(const target *t, err *e);
 bool cuda_usable(text *why);
-#endif

@@ -2,8 +2,7 @@
  * by the record that emitted programs carry (runtime/device_driver.h). What a language adds is a record: how its texts
  * are written and launched, how they become functions, the device's clock. A program has its device, texts and tables
  * until it is dropped; the plan is borrowed for its life. Functions are those of backend.h. */
-#ifndef TS_HOSTED_H
-#define TS_HOSTED_H
+#pragma once
 #include "backends/backend.h"
 #include "backends/device/runtime/device_driver.h"
 #include "backends/device/tables.h"
@@ -52,4 +51,3 @@ extern const by_input hosted_inputs;
 
 /* What a device said went wrong becomes the error, and is forgotten; always false. */
 bool hosted_failed(device *d, err *e);
-#endif

@@ -1,8 +1,7 @@
 /* tables.h - a plan's kernels, and those of its scans' trips, as the tables by which a device is told what to do
  * (runtime/device_run.h): here in a program of this process, or as text in one that is emitted. Tables are of
  * device_tables until they are freed; texts, names and lists that they point to are borrowed for that long. */
-#ifndef TS_DEVICE_TABLES_H
-#define TS_DEVICE_TABLES_H
+#pragma once
 #include "backends/device/runtime/device_run.h"
 #include "backends/device/texts.h"
 #include "backends/device/trips.h"
@@ -22,4 +21,3 @@ typedef struct device_tables {
 void device_tables_make(device_tables *t, const device_texts *texts, const device_launching *how,
                         const char *const *file);
 void device_tables_free(device_tables *t);
-#endif

@@ -1,7 +1,6 @@
 /* texts.h - a plan's kernels, and those of its scans' trips, as texts of a device's language, each distinct one once.
  * All of it is of device_texts until it is freed; the plan is borrowed for its life. */
-#ifndef TS_DEVICE_TEXTS_H
-#define TS_DEVICE_TEXTS_H
+#pragma once
 #include "backends/codegen/codegen.h"
 #include "backends/codegen/levels.h"
 #include "schedule/plan/hazard.h"
@@ -22,4 +21,3 @@ typedef bool device_writer(const dialect *d, const plan *p, const kernel *k, ker
 bool device_texts_make(device_texts *t, const plan *p, const dialect *d, device_writer *write, bool together, err *e);
 void device_texts_free(device_texts *t);
 const kernel_text *device_unit(const device_texts *t, int unit);
-#endif

@@ -1,8 +1,7 @@
 /* trips.h - scans in a program: the tables that trips are made by (c/runtime/loops.h), on processors and on devices.
  * They hold offsets and counts only: how many trips there are changes a number, not their length. Tables are the
  * caller's, until trip_tables_free; what they were made from is only read. */
-#ifndef TS_DEVICE_TRIPS_H
-#define TS_DEVICE_TRIPS_H
+#pragma once
 #include "backends/c/runtime/loops.h"
 #include "backends/codegen/levels.h"
 
@@ -17,4 +16,3 @@ typedef struct trip_tables {
 void trip_tables_make(const levels *l, trip_tables *out);
 void trip_tables_print(text *t, const trip_tables *g); /* as tables in C */
 void trip_tables_free(trip_tables *t);
-#endif

@@ -1,8 +1,7 @@
 /* device.h - a plan as a program of its own whose kernels run on a device with memory of its own: tables that say what
  * they are (runtime/device_run.h), and a driver's calls, which are the language's.
  * All that an emit_on points to is borrowed for the call; the folder is there whole afterwards, or not at all. */
-#ifndef TS_EMIT_DEVICE_H
-#define TS_EMIT_DEVICE_H
+#pragma once
 #include "backends/emit/standalone.h"
 #include "backends/device/tables.h"
 
@@ -19,4 +18,3 @@ typedef struct emit_on {
     const char *made, *rules;   /* as in emit_extra */
 } emit_on;
 bool emit_on_device(const plan *p, const emit_options *w, const emit_on *on, err *e);
-#endif

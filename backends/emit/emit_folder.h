@@ -10,8 +10,7 @@
  *
  * The folder appears whole or not at all. No text of a model gets in, except into ports.json. All of emit_parts is
  * borrowed for the call. */
-#ifndef TS_EMIT_FOLDER_H
-#define TS_EMIT_FOLDER_H
+#pragma once
 #include "graph/base/base.h"
 
 enum { EMIT_SIZES = 4 };
@@ -92,4 +91,3 @@ void emit_tables(const emit_parts *p, text *t);
 bool emit_weights(const emit_parts *p, emit_put *put, void *arg);
 size_t emit_weight_bytes(const emit_parts *p);
 bool emit_weight_file(int at, const char *name, const emit_parts *p); /* a new one; false: errno says why */
-#endif

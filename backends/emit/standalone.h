@@ -3,8 +3,7 @@
  * All that is given is borrowed for the call; the text of a unit is the caller's to free.
  *
  * The room:  standalone -> emit_folder: the folder, its tables, weights and Makefile */
-#ifndef TS_STANDALONE_H
-#define TS_STANDALONE_H
+#pragma once
 #include "backends/backend.h"
 #include "backends/codegen/levels.h"
 #include "backends/emit/emit_folder.h"
@@ -24,4 +23,3 @@ bool emit_allowed(const plan *p, err *e); /* asked first */
 bool emit_standalone(const plan *p, const emit_options *w, const emit_code *code, err *e);
 /* With its header, and the layers that it serves (levels.h); to be freed */
 char *emit_unit_text(const kernel_text *u, const levels *l, const int *unit_of, int unit);
-#endif

@@ -1,8 +1,7 @@
 /* figures.h - what a kernel comes to on a card: groups and lanes, what they take of a processor, how lanes touch
  * memory, and the time that follows. Derived from the plan alone; nothing is measured. Figures are plain values; what
  * they point to is the plan's. */
-#ifndef TS_GPU_FIGURES_H
-#define TS_GPU_FIGURES_H
+#pragma once
 #include "backends/gpu/gpu.h"
 #include "schedule/nest/nest.h"
 
@@ -41,4 +40,3 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
 /* Of a lane: sums, what they are made of, addresses; and bytes of a group's memory: as both are foretold */
 int64_t gpu_registers(const plan *p, const kernel *k, int64_t *shared);
 void gpu_explain(const plan *p, const kernel *k, text *out); /* target.explain */
-#endif

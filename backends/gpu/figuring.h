@@ -1,7 +1,6 @@
 /* figuring.h - shared by the files that find figures: what a warp's access comes to, and how often loops are walked.
  * Plans are only read; nothing is kept from one kernel to the next. */
-#ifndef TS_GPU_FIGURING_H
-#define TS_GPU_FIGURING_H
+#pragma once
 #include "backends/gpu/figures.h"
 
 /* lanes of a warp at most; banks, their bytes; bytes moved at once */
@@ -37,4 +36,3 @@ void figure_touch(void *user, const touch *t); /* a figuring */
 int64_t room_registers(const figuring *c, const touching *told); /* of a lane */
 /* Of a matrix unit: eight rows of 16 bytes at a time, of a slice or of what an earlier stage left (g NULL) */
 void figure_fragments(const figuring *c, int load, const staging *g, const unit_loops *u);
-#endif

@@ -7,8 +7,7 @@
  *
  * The room:  card (figures of known ones, texts of all) -> target (tables) -> guess*: loops where nobody said
  *            otherwise     occupancy: what a kernel takes of a processor     explain: what people read of that */
-#ifndef TS_GPU_H
-#define TS_GPU_H
+#pragma once
 #include "backends/backend.h"
 
 /* gpu_facts: what a device says of itself, or the text that describes one. A plain value. */
@@ -58,4 +57,3 @@ typedef struct gpu_room {
 void gpu_resident(const gpu_facts *f, gpu_room *r); /* from what one group takes */
 /* Bytes of shared memory that a group may ask for when it is launched, where the language can */
 int64_t gpu_shared_most(const gpu_facts *f);
-#endif

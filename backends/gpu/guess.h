@@ -1,8 +1,7 @@
 /* guess.h - the choice of loops for a graphics processor: from extents, accesses, and the card's figures alone. A
  * person prints its nests, edits one number and gives them back. As in guesser. It keeps nothing of the plan, and the
  * nest is the caller's. */
-#ifndef TS_GPU_GUESS_H
-#define TS_GPU_GUESS_H
+#pragma once
 #include "backends/gpu/gpu.h"
 #include "schedule/nest/nest.h"
 
@@ -18,4 +17,3 @@ void gpu_guess_shared(const plan *p, const kernel *k, nesting *b); /* loops that
 /* Of stage `which`, within those; second: see guesser */
 void gpu_guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *second);
 int64_t gpu_guess_block(const plan *p, const streaming *s); /* places of a block; 0: stays whole */
-#endif

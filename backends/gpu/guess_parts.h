@@ -3,8 +3,7 @@
  *
  * A deal only reads the plan; it is a plain value on the caller's stack. left = lanes * each * trips of the loops
  * around, rounded up, for every axis. */
-#ifndef TS_GPU_GUESS_PARTS_H
-#define TS_GPU_GUESS_PARTS_H
+#pragma once
 #include "backends/gpu/guess.h"
 
 /* dealt: what a group does at once, axis by axis: lanes times each of what is left of it; the rest are trips of loops
@@ -62,4 +61,3 @@ const char *gpu_no_unit(const product *c); /* why there is none, or it cannot fo
 bool gpu_guess_product(const plan *p, const kernel *k, const stage *s, nesting *b, text *second);
 /* The loops that came next, with both costs */
 void gpu_second(text *out, const nesting *next, double after, double fewest);
-#endif

@@ -1,8 +1,7 @@
 /* device.h - devices that OpenCL drivers offer, numbered: graphics processors first, then others, in the order of
  * drivers. A target is for one of them, or for a card that is described and need not be here. It is the arena's that
  * it is made in; a cl_device that is found is the driver's. */
-#ifndef TS_OCL_DEVICE_H
-#define TS_OCL_DEVICE_H
+#pragma once
 #include "backends/codegen/dialect.h"
 #include "backends/cpu/machine.h"
 #include "backends/gpu/gpu.h"
@@ -40,4 +39,3 @@ bool ocl_open(opencl_host *h, int number, int units, err *e);
 int ocl_part(const ocl_device *planned); /* units that run a plan, where these are not all; else 0 */
 bool ocl_runs(const target *t, err *e);  /* presence.runs */
 bool ocl_usable(text *why);
-#endif

@@ -1,8 +1,7 @@
 /* settings.h - what TESSERA_OPENCL says: words with commas or blanks between. "loader=PATH", of which the first one
  * counts, is for who opens the library; all others are for the devices' compilers, which refuse what means nothing to
  * them. A plain value; texts lie in it, so it is not copied. */
-#ifndef TS_OCL_SETTINGS_H
-#define TS_OCL_SETTINGS_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct ocl_settings {
@@ -11,4 +10,3 @@ typedef struct ocl_settings {
     char words[8192], others[8192];
 } ocl_settings;
 bool ocl_settings_read(ocl_settings *s, err *e);
-#endif

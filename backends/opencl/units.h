@@ -1,7 +1,6 @@
 /* units.h - kernels of a plan as programs of a device: from their text, or from what the cache kept of an earlier
  * build. Programs are those of a hosted program, until it is unloaded. */
-#ifndef TS_OCL_UNITS_H
-#define TS_OCL_UNITS_H
+#pragma once
 #include "backends/device/hosted.h"
 #include "backends/opencl/device.h"
 
@@ -22,4 +21,3 @@ int ocl_program_of(const device_texts *t, int kernel); /* -1: it has no text */
 char *ocl_program_text(const device_texts *t, const ocl_device *on, int which, bool headed);
 
 bool ocl_emit(const plan *p, const emit_options *w, err *e); /* emission.c: backend.emit */
-#endif

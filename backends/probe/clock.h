@@ -1,7 +1,6 @@
 /* clock.h - the one clock of all measurements: monotonic and raw, so that no time service bends it.
  * Differences mean something, within one process; no state. */
-#ifndef TS_PROBE_CLOCK_H
-#define TS_PROBE_CLOCK_H
+#pragma once
 #include <stdint.h>
 
 int64_t clock_ns(void);
@@ -11,4 +10,3 @@ typedef struct clock_facts {
     double overhead_ns;   /* of one reading */
 } clock_facts;
 clock_facts clock_measure(void);
-#endif

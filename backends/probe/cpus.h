@@ -1,8 +1,7 @@
 /* cpus.h - which processors to use, and work on several of them at once.
  * One hardware thread per core comes first, so that n contestants' threads never share a core while another is free.
  * Lists and times are plain values; threads that a job starts have ended when it returns. */
-#ifndef TS_CPUS_H
-#define TS_CPUS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,4 +42,3 @@ typedef struct barrier {
     _Atomic int waiting, round;
 } barrier;
 void barrier_wait(barrier *b);
-#endif

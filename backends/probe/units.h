@@ -4,8 +4,7 @@
  * or plans. Written as assembly, so that no compiler, no flag and no sanitizer changes what is measured; loads and
  * stores of AArch64 are in C. Every loop leaves registers finite and normal: speed does not depend on values. A
  * constant table; memory that they walk is the caller's. */
-#ifndef TS_UNITS_H
-#define TS_UNITS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,4 +32,3 @@ void unit_cycles(long trips);           /* UNIT_CHAIN cycles a trip: sums of who
 
 extern const unit units[];              /* widest first; ends with isa == NULL; the last row is present everywhere */
 const unit *unit_find(const char *isa); /* NULL gives the widest present; NULL result: unknown or not present */
-#endif

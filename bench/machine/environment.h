@@ -1,8 +1,7 @@
 /* environment.h - the machine as it is now, for the results: what could matter and could be read. Objects and texts are
  * the caller's to free; nothing is kept.
  * The room:  clock, cpus -> units -> probe: ceilings -> shares: of what is possible     environment */
-#ifndef BENCH_ENVIRONMENT_H
-#define BENCH_ENVIRONMENT_H
+#pragma once
 #include "graph/base/js.h"
 
 #include <stdint.h>
@@ -24,4 +23,3 @@ cJSON *environment_make(const char *isa, int threads, uint64_t seed);
 char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e);
 /* How quiet the machine is: spread of a register-only loop over half a second, steal time, load. */
 char *noise_json(ts_error *e);
-#endif

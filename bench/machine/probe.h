@@ -1,7 +1,6 @@
 /* probe.h - what the machine can do at most, measured now: the ceilings that shares of peak refer to. Rates are in
  * units of 10^9 a second. Text is the caller's. */
-#ifndef BENCH_PROBE_H
-#define BENCH_PROBE_H
+#pragma once
 #include "tessera.h"
 
 /* Nanoseconds of a fixed, register-only loop on the calling thread (about 0.1 ms). It moves when the clock changes or
@@ -14,4 +13,3 @@ double canary_measure(void);
  * second, a part of it as much less, from fewer repeats and less memory: a look is not worth more than what is held
  * against it. */
 char *probe_json(const char *isa, int threads, double effort, ts_error *e);
-#endif

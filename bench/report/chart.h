@@ -2,8 +2,7 @@
  * contestants. A mark is a colour and a shape of equal area, so that nothing depends on seeing colours. Colours are
  * CSS classes (k0 ... k5, kp for peers) and follow light, dark and print. Coordinates are clamped: no value of the
  * results can break a chart. Everything is added to the caller's text; axes and ticks are plain values. */
-#ifndef TS_REPORT_CHART_H
-#define TS_REPORT_CHART_H
+#pragma once
 #include "bench/report/data.h"
 #include "bench/report/html.h"
 #include "bench/report/word.h"
@@ -34,4 +33,3 @@ void mark_path(text *t, int c, double x, double y, double radius);  /* path data
 const char *mark_make(report *r, int c);         /* HTML: the mark and the escaped name; the report's */
 const char *kind_make(report *r, const kind *k); /* HTML: layer.*.query × 12, and its op */
 void mark_add(text *t, const char *class, int shape, const char *name); /* the same; shape -1: the name alone */
-#endif

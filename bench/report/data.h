@@ -2,8 +2,7 @@
  * Every field but the candidates' names may be missing: a missing number is NAN, a missing text "", a missing list
  * has n 0, so the sections need no other case. Times are nanoseconds, sizes bytes, shares 1 = 100 %. All texts are
  * foreign. Everything points into the report's JSON tree or its own memory and dies with report_free. */
-#ifndef TS_REPORT_DATA_H
-#define TS_REPORT_DATA_H
+#pragma once
 #include "graph/base/base.h"
 #include "graph/base/js.h"
 #include "tessera.h"
@@ -160,4 +159,3 @@ double report_peak(const report *r);                   /* GFLOP/s of multiply-ad
 const char *report_model(const report *r);             /* the model's name, or "a model" */
 /* A file's name without its folders; of a name that says little, as model.onnx, with the folder it is in. */
 const char *path_name(const char *path);
-#endif

@@ -4,8 +4,7 @@
  * orders in which one nest can be turned into the other property by property, of what its turn changes (Shapley's
  * value, of logarithms): factors multiply to the whole estimate whatever the order. Reports are only read, and what is
  * given is a plain value that points into them. */
-#ifndef TS_REPORT_FACTORS_H
-#define TS_REPORT_FACTORS_H
+#pragma once
 #include "bench/report/data.h"
 
 typedef enum property { VECTORS, SUMS, LOADS, UNROLLING, EDGES, CORES, TRAFFIC, N_PROPERTIES } property;
@@ -37,4 +36,3 @@ typedef struct account {
     const kind *main; /* the one that gains most by its loops; NULL: nothing is known of any */
 } account;
 account account_of(const report *r);
-#endif

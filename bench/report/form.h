@@ -8,8 +8,7 @@
  *   {../path}     within these: a member of what is around
  *   {[} {]} {|}   these themselves
  * then, else and each may hold more of these. Objects, forms and places are only read. */
-#ifndef TS_REPORT_FORM_H
-#define TS_REPORT_FORM_H
+#pragma once
 #include "graph/base/js.h"
 
 #include <stdbool.h>
@@ -42,4 +41,3 @@ typedef struct page_text { /* a file of bench/report/page, written by the build;
     const char *name, *text;
 } page_text;
 extern const page_text page_texts[];
-#endif

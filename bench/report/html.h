@@ -2,8 +2,7 @@
  * model and schema files and are hostile until escaped: html_add escapes what it is given unless it is said to be HTML,
  * text_add takes our own text and numbers only, and html_embed JSON inside a script element. All of them add to the
  * caller's text and keep nothing. */
-#ifndef TS_REPORT_HTML_H
-#define TS_REPORT_HTML_H
+#pragma once
 #include "graph/base/base.h"
 
 /* HTML, good for elements and quoted attributes. Bytes that are not UTF-8, control characters and marks that turn or
@@ -23,4 +22,3 @@ void html_code(text *t, const char *s);               /* keeps line breaks and t
 void html_plain(text *t, const char *s);              /* the same without HTML's entities: for text that is no HTML */
 /* A JSON text as the content of a script element: same values, no white space, no '<', nothing invisible. */
 void html_embed(text *t, const char *json);
-#endif

@@ -7,8 +7,7 @@
  *   {path!}  our own HTML     {path#}  how many there are     {path&}  a contestant     {path,}  some, by commas
  *   {, and }  between items of a list     {+file}  another text, {+plain file}: without marks
  *   {path~chart}  what C draws, of a table in page.c */
-#ifndef TS_REPORT_PAGE_H
-#define TS_REPORT_PAGE_H
+#pragma once
 #include "bench/report/form.h"
 #include "bench/report/parts.h"
 
@@ -25,4 +24,3 @@ void view_some(cJSON *o, const char *key, const cJSON *list, int most, bool of_t
 void view_ref(cJSON *o, const char *key, const cJSON *object); /* nothing, unless it is one that has members */
 cJSON *view_make(const report *r);                             /* what all sections may say */
 void view_pairing(cJSON *o, const report *r, const pairing *c);
-#endif

@@ -1,8 +1,7 @@
 /* parts.h - the sections of a report, in order. Each fills in what its text of bench/report/page says, or returns one
  * sentence on what the results lack; charts are drawn where that text names them. Private to bench/report/. A report is
  * only read and outlives the call; texts and objects are the caller's and grow at their end. */
-#ifndef TS_REPORT_PARTS_H
-#define TS_REPORT_PARTS_H
+#pragma once
 #include "bench/report/chart.h"
 #include "bench/report/data.h"
 #include "bench/report/form.h"
@@ -42,4 +41,3 @@ bool verdict_decided(const report *r); /* the explained pair differs, and that i
 /* Why one of the pair is faster, by fixed rules from the numbers, the strongest first: "reasons" of o. */
 void view_reasons(cJSON *o, const report *r, int most);
 double inner_loops(const report *r, cJSON *o); /* the innermost loops, of a decided pair: the weight, or 0 */
-#endif

@@ -8,8 +8,7 @@
  *                    chart draw, word says numbers, sentence says verdicts, html lets names in,
  *                    style has the look
  * It sees graph/base and nothing of bench or train, which both write reports with it. */
-#ifndef TS_REPORT_H
-#define TS_REPORT_H
+#pragma once
 #include "tessera.h"
 
 #include <stdbool.h>
@@ -34,4 +33,3 @@ bool report_is(const char *json, const char *format); /* FORMAT_SWEEP, FORMAT_SU
  * contestant. */
 bool report_markdown(const char *results_json, char **markdown, ts_error *e);
 bool report_csv(const char *results_json, char **csv, ts_error *e);
-#endif

@@ -1,7 +1,6 @@
 /* word.h - numbers in the words of a person, three significant digits; "–" for a missing one (NAN).
  * A word is a small value that holds its text: nothing to free. */
-#ifndef TS_REPORT_WORD_H
-#define TS_REPORT_WORD_H
+#pragma once
 
 typedef struct word {
     char s[48];
@@ -17,4 +16,3 @@ word word_count(double n);                  /* 1 234 567 */
 word word_percent(double share);            /* 96.9 %: tenths matter */
 word word_real(double v);                   /* four significant digits: 0.6741 */
 word word_number(double v);                 /* 3 significant digits, 1.2e-07 for the very small */
-#endif

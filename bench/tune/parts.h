@@ -1,7 +1,6 @@
 /* parts.h - what the files of tuning share: kernels that are alike, and what became of loops that were tried for them.
  * All of it is tune_run's, and lasts as long. */
-#ifndef TUNE_PARTS_H
-#define TUNE_PARTS_H
+#pragma once
 #include "bench/tune/tune.h"
 
 enum { LOG_MOST = 64 << 20 }; /* bytes of a log that is read */
@@ -84,4 +83,3 @@ double log_saved(const tuner *t, const cJSON *one); /* seconds, by that; below 0
  * "match", "change" and "saved_ns". */
 cJSON *rules_find(const tuner *t);
 char *rules_text(const tuner *t, const cJSON *rules);
-#endif

@@ -8,8 +8,7 @@
  * The room:  tune: kernels, rounds -> trial: one plan, timed -> log
  *            families: kernels that are alike    changes: what is not loops    rules: what was found as a schema
  *            ranks: predictions against a log */
-#ifndef TUNE_H
-#define TUNE_H
+#pragma once
 #include "graph/base/js.h"
 
 typedef struct tune_options {
@@ -40,4 +39,3 @@ cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, cons
  * them together. Nothing is built or run, so any machine says the same of the log's. folder: private, as above. NULL
  * with e set. */
 cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e);
-#endif

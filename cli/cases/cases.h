@@ -3,8 +3,7 @@
  * the first columns are tier, case and operator. What is found, unpacked archives included, is of `cases` until
  * cases_free.
  * The room:  archive -> find -> ready -> pool: processes -> run: one case */
-#ifndef TS_CASES_H
-#define TS_CASES_H
+#pragma once
 #include "tessera.h"
 
 #include <stddef.h>
@@ -69,4 +68,3 @@ void case_run(const test_case *t, const case_options *w, outcome *out);
 /* Each in a process of its own, w->jobs at a time; out[i] for all[i]. done is called after each. */
 bool cases_run(const cases *c, const case_options *w, outcome *out, void (*done)(void *user, int n, const char *name),
                void *user, ts_error *e);
-#endif

@@ -1,8 +1,7 @@
 /* libarchive.h - the functions of libarchive that are used, opened when there is an archive to read: the libraries
  * that it brings along take longer to start than all else that the command is linked with. It stays open until the
  * process ends; the functions are a plain value. */
-#ifndef TS_CASES_LIBARCHIVE_H
-#define TS_CASES_LIBARCHIVE_H
+#pragma once
 #include "graph/base/base.h"
 
 #include <archive.h>
@@ -22,4 +21,3 @@ typedef struct libarchive {
 
 /* Stays open until the process ends. False with e set, TS_FILES: it is not here. */
 bool libarchive_open(libarchive *out, ts_error *e);
-#endif

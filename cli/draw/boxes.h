@@ -1,8 +1,7 @@
 /* boxes.h - which box of a picture stands for a node: recipes (softmax, attention) are one box, layers that are equal
  * are drawn once, what is made of weights alone is named by who reads it, and cheap steps that follow another one and
  * are its only readers stand in its box. Lists are of boxes until boxes_free; nodes are the model's. */
-#ifndef TS_BOXES_H
-#define TS_BOXES_H
+#pragma once
 #include "cli/draw/dot.h"
 #include "cli/draw/tree.h"
 
@@ -24,4 +23,3 @@ int box_step(const boxes *b, int id);    /* the result of its recipe, or itself,
 double box_work(const boxes *b, int id); /* of one step, or recipe; FLOPs */
 bool box_is_leaf(const cJSON *node);
 bool box_is_weight(const cJSON *node); /* or another constant */
-#endif

@@ -1,8 +1,7 @@
 /* dot.h - the graph of a model as a picture: text in the language of Graphviz. Models are only read; texts are the
  * caller's to free.
  * The room:  tree (names), boxes (what stands for what) -> dot: nodes, steps_dot: steps of a file -> graphviz: SVG */
-#ifndef TS_DOT_H
-#define TS_DOT_H
+#pragma once
 #include "cli/console.h"
 #include "graph/base/js.h"
 
@@ -29,4 +28,3 @@ void dot_type(FILE *f, const cJSON *value); /* "f32 [batch, 768]", without a sha
 /* The picture as SVG, by the program `dot`; for free(). NULL with e set when that is not installed or fails. p is told
  * of the progress. */
 char *dot_svg_text(const char *dot, int boxes, progress *p, ts_error *e);
-#endif

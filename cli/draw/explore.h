@@ -1,7 +1,6 @@
 /* explore.h - what the page of `tessera explore` is filled with: the model's nodes with the boxes and layers that they
  * are folded into, each plan's kernels, and what a race measured of them. Everything is only read. */
-#ifndef TS_EXPLORE_H
-#define TS_EXPLORE_H
+#pragma once
 #include "graph/base/base.h"
 #include "graph/base/js.h"
 
@@ -13,4 +12,3 @@ typedef struct explored { /* a plan of the model, and what a race says of it */
 
 /* Appends the data as JSON; results: of the race, or NULL. */
 bool explore_data(text *t, ts_model *m, int n, const explored *of, const cJSON *results, ts_error *e);
-#endif

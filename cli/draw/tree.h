@@ -2,8 +2,7 @@
  * dots and slashes, and their last part is left out; a node without such a name belongs to where its weights are, or to
  * where its operands were made. Siblings that differ in a number only and hold the same are printed as one:
  * "layer.0-11". A tree is its maker's until tree_free; it borrows the model and names in it. */
-#ifndef TS_TREE_H
-#define TS_TREE_H
+#pragma once
 #include "graph/base/js.h"
 
 #include <stdio.h>
@@ -28,4 +27,3 @@ double tree_elements(const cJSON *node);      /* of its value */
 bool tree_like(const char *a, const char *b); /* equal but for the digits in names */
 void tree_visit(const branch *root, const tree_visitor *v);
 void tree_print(const branch *root, int depth, FILE *f, bool color);
-#endif

@@ -3,8 +3,7 @@
  * place). x % n is written x - n * floor(x / n), so that blocked and split subscripts cancel by themselves: with
  * row-major strides, (x / 64) * 64 + x % 64 is x. Indices are immutable and live in the arena of their space, which
  * knows every variable's range. */
-#ifndef TS_INDEX_H
-#define TS_INDEX_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { MAX_VAR = 256 };
@@ -58,4 +57,3 @@ bool affine_has_axis(const affine *a);       /* any variable at all */
 bool affine_has_expr(const affine *a);       /* any part that is not linear */
 int64_t affine_coef(const affine *a, int v); /* of variable v; 0 when it does not occur outside divisions */
 bool affine_pure(const affine *a);           /* variables only: linear */
-#endif

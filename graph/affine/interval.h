@@ -3,8 +3,7 @@
  * are taken to be numbers of less than 2^100, so that a mask of -3.4e38 that is added to them says something, and what
  * they divide is taken to be a number: 0 / x is 0. A span is a plain value; a memo is its asker's, and what it keeps
  * lies in its arena. */
-#ifndef TS_SPAN_H
-#define TS_SPAN_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct span { /* inclusive; of whole numbers and truth values too */
@@ -34,4 +33,3 @@ typedef struct span_box {
 
 span span_of(const span_box *box, const expr *x); /* all numbers where too much would have to be looked at */
 bool span_is(span s, double v);                   /* this number and no other */
-#endif

@@ -1,8 +1,7 @@
 /* linear.h - integer expressions as sums of atoms: c0 + c1 * x1 + c2 * x2 + ..., where an atom is an axis or anything
  * that is not linear. What lets subscripts be turned around, bounds be proved, and equal places be seen to be equal.
  * Sums and ranges are plain values whose atoms are borrowed; expressions made of them are of the arena given. */
-#ifndef TS_LINEAR_H
-#define TS_LINEAR_H
+#pragma once
 #include "graph/affine/range.h"
 #include "graph/ir/expr.h"
 
@@ -26,4 +25,3 @@ range x_range(const expr *x, const int64_t *extent);
  * settled, and selections among them taken. */
 const expr *x_tidy(arena *mem, const expr *x, const int64_t *extent);
 bool x_settled(const expr *x, bool *holds); /* a condition that is a constant, as x_tidy leaves it */
-#endif

@@ -1,7 +1,6 @@
 /* range.h - intervals of whole numbers, for subscripts and addresses; what overflows is not known. Plain values.
  * The room:  range (whole numbers), interval (reals, tables)     linear (expressions), index (loop variables) */
-#ifndef TS_RANGE_H
-#define TS_RANGE_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct range { /* inclusive */
@@ -19,4 +18,3 @@ range range_least(range a, range b);    /* the smaller of both */
 range range_most(range a, range b);     /* the larger of both */
 range range_either(range a, range b);   /* one of both */
 range range_size(range a);              /* without its sign */
-#endif

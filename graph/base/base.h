@@ -3,8 +3,7 @@
  * err; a mistake of ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, at once.
  * The room:  err, dtype | arena, pages | text, json_add, json (strict), js (cJSON) | check, stats | hash, random
  *            file, save | settings, clock */
-#ifndef TS_BASE_H
-#define TS_BASE_H
+#pragma once
 #include "graph/base/err.h"
 #include "graph/base/random.h"
 
@@ -143,4 +142,3 @@ const char *env_next(const char *prefix, int i); /* "NAME=VALUE", the i-th whose
 const char *env_setting(const char *word, const char *name); /* VALUE of "name=VALUE"; NULL: the word says another */
 const char *env_folder(const char *name);                    /* the same; NULL, too, when it is not absolute */
 const char *file_temporary(void); /* the folder for temporary files: TMPDIR if absolute, else "/tmp" */
-#endif

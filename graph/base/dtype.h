@@ -1,7 +1,6 @@
 /* dtype.h - data types: what elements of an array are. Values of one enumeration, ts_dtype; everything known of one
  * stands in one table. */
-#ifndef TS_DTYPE_H
-#define TS_DTYPE_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef ts_dtype dtype;
@@ -18,4 +17,3 @@ dtype dtype_promote(dtype a, dtype b);                 /* numpy.result_type of t
 /* What numpy's sqrt gives: real types stay, small integers f16/f32, others f64 */
 dtype dtype_float(dtype d);
 bool dtype_has_gradient(dtype d); /* a real that is computed with: small ones are only kept */
-#endif

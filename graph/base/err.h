@@ -1,7 +1,6 @@
 /* err.h - how failures are stated, in every folder: what a user can cause is a value, what only a bug of ours can cause
  * aborts. An error is a plain value of whoever asks, with its text in it. */
-#ifndef TS_ERR_H
-#define TS_ERR_H
+#pragma once
 #include "tessera.h"
 
 #define MUST(x) ((x) ? (void)0 : must_failed(#x, __FILE__, __LINE__)) /* our own bug: on in every build, aborts */
@@ -21,4 +20,3 @@ bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool err_is(const err *e);
 bool err_given(const void *what, const char *name, err *e); /* true unless NULL was given where there is to be one */
-#endif

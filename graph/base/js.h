@@ -2,8 +2,7 @@
  * may be missing. What people write is read by json.h, which is strict and knows places. Who parses owns the tree and
  * ends it by cJSON_Delete, and frees what js_to_text gives; a new member belongs to its parent, texts are copied, and
  * what js_get and js_find give is borrowed from the tree. */
-#ifndef TS_JS_H
-#define TS_JS_H
+#pragma once
 #include "tessera.h"
 
 #include <cjson/cJSON.h>
@@ -30,4 +29,3 @@ const cJSON *js_find(const cJSON *list, const char *key, const char *value); /* 
 double js_get_number(const cJSON *object, const char *path, double fallback);
 const char *js_get_text(const cJSON *object, const char *path); /* "" where missing or not text */
 bool js_get_flag(const cJSON *object, const char *path);
-#endif

@@ -1,8 +1,7 @@
 /* json.h - strict JSON for the files that people write: what cJSON reads, with the place of every value beside it. The
  * text must be UTF-8, of bounded depth, without control characters in strings and without duplicate keys. Values live
  * in the arena given, cJSON's own are gone on return. Everything read is untrusted. */
-#ifndef TS_JSON_H
-#define TS_JSON_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef enum json_kind { JSON_NULL, JSON_TRUTH, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_OBJECT } json_kind;
@@ -51,4 +50,3 @@ void words_split(const char *s, word_list *out); /* of a constant: what does not
 const char *word_nearer(const char *word, const char *best, const char *other);
 /* The word of the list (ended by NULL) that is nearest, or NULL when none is near. */
 const char *word_nearest(const char *word, const char *const *list);
-#endif

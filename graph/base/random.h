@@ -1,9 +1,7 @@
 /* random.h - counter-based random numbers: pure functions of seed and index, the same bits everywhere. There is no
  * state, so any part of a sequence is made by whoever needs it. */
-#ifndef TS_RANDOM_H
-#define TS_RANDOM_H
+#pragma once
 #include <stdint.h>
 
 uint64_t random_bits(uint64_t seed, uint64_t index); /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
 double random_unit(uint64_t seed, uint64_t index);   /* [-1, 1) in steps of 2^-23, from the top 24 bits */
-#endif

@@ -2,8 +2,7 @@
  * Element by element it computes what the expression says, in its order: reals in double, integers as integers,
  * conditions before what they guard. A block owns its lanes until block_fini and borrows the rest.
  * The room:  eval: nodes -> block: expressions -> contraction: sums of products */
-#ifndef TS_BLOCK_H
-#define TS_BLOCK_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { LANES = 256 }; /* elements at a time; their f64 fill 2 KiB */
@@ -50,4 +49,3 @@ void block_place(block *b, const expr *load, uint32_t dims, const vec *active, v
 const ts_array *block_array(const block *b, const expr *load);
 vec *block_borrow(block *b);
 void block_give(block *b, vec *v);
-#endif

@@ -2,8 +2,7 @@
  * condition without which it is 0 (padding). Where a block reads is a list of runs, kept for every point of the folded
  * axes that move them; what the other axes add is the same for all lanes. The sums are those of block_eval, bit by
  * bit. It is its block's until contraction_free, and borrows both block and expression. */
-#ifndef TS_CONTRACTION_H
-#define TS_CONTRACTION_H
+#pragma once
 #include "graph/eval/block.h"
 
 typedef struct contraction contraction;
@@ -13,4 +12,3 @@ void contraction_free(contraction *c);
 const expr *contraction_of(const contraction *c); /* the fold */
 void contraction_start(contraction *c);           /* the block has moved */
 void contraction_step(contraction *c, vec *acc);  /* adds the products where the folded axes are; acc is not same */
-#endif

@@ -1,7 +1,6 @@
 /* attr.h - attributes of calls: read, completed from the specification, printed, compared. They live in
  * the arena given. */
-#ifndef TS_ATTR_H
-#define TS_ATTR_H
+#pragma once
 #include "graph/ir/op.h"
 
 enum { MAX_ATTR = 32 };
@@ -14,4 +13,3 @@ void attr_print(text *t, const attr *a); /* " axis=-1", or nothing when absent *
 bool attr_is_axes(const attr *a);        /* numbers of dimensions, as attr_spec says */
 bool attr_same(const attr *a, const attr *b);
 uint64_t attr_hash(const attr *a, uint64_t seed); /* of two that are the same it is the same */
-#endif

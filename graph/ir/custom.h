@@ -2,8 +2,7 @@
  * with the graph. A call of one, or a scan (trip.h), with several outputs has one value that holds them all: their
  * elements one after another or, where dtypes differ, their bytes, each output from a multiple of 64 on. The operation
  * "result" takes one out. Kernels stay in the process: nothing that is written down has the address of one. */
-#ifndef TS_CUSTOM_H
-#define TS_CUSTOM_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { MAX_OUTPUT = 8, MAX_NUMBER = 16, MAX_IN = MAX_RANK + 2 };
@@ -37,4 +36,3 @@ const node *custom_part(graph *g, const node *n, int index, const node *whole);
 /* dx[k] of all operands, NULL for nothing, from dy of all outputs, by the operation's own gradient. False: g->err says
  * why. */
 bool custom_gradient(graph *g, const node *n, const node *const *dy, const node **dx);
-#endif

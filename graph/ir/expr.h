@@ -1,8 +1,7 @@
 /* expr.h - the value of one element as a function of loop axes, and the table of scalar functions it is made of.
  * Expressions are immutable and shared; they live in the arena that built them. Every expression has a dtype: literals
  * are weak (they take the dtype of what they meet), axes are i64, loads have their node's dtype. */
-#ifndef TS_EXPR_H
-#define TS_EXPR_H
+#pragma once
 #include "graph/ir/type.h"
 
 typedef struct ts_node node;
@@ -196,4 +195,3 @@ const expr *d_expr(arena *mem, const expr *x, const expr *by, err *e);
 /* A product where NULL is 0; a selection that may give 0 stays outside, so that 0 * inf is not met. */
 const expr *d_mul(arena *mem, const expr *a, const expr *b);
 const expr *d_add(arena *mem, const expr *a, const expr *b); /* a sum where NULL is 0 */
-#endif

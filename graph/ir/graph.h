@@ -9,8 +9,7 @@
  *            define, custom: operations that a program adds to a graph
  *            function, scalar, diff: scalar functions that one adds, expanded and differentiated
  *            open: extents that a use says */
-#ifndef TS_GRAPH_H
-#define TS_GRAPH_H
+#pragma once
 #include "graph/ir/op.h"
 
 /* preset: the value of an input, given before anything is planned. Where a shape or the flow of a model was derived
@@ -236,4 +235,3 @@ bool node_eval_wide(const node *n, const ts_array *const *in, ts_array *out, err
 bool routine_call(const routine *r, const host_call *c, err *e);
 /* What a seeded or borrowed leaf holds, row-major, into `to`, elements [first, end). */
 void leaf_read(const node *n, void *to, int64_t first, int64_t end);
-#endif

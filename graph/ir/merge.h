@@ -1,7 +1,6 @@
 /* merge.h - how a fold of several values is put together from parts of its points. A merge that is found holds for any
  * cut into parts; who has none walks the fold in order. Expressions are of the arena given. */
-#ifndef TS_MERGE_H
-#define TS_MERGE_H
+#pragma once
 #include "graph/ir/expr.h"
 
 /* The merge of each state of fold x, a scan over axes that are folded, where it follows from the steps; the order of
@@ -13,4 +12,3 @@
  *   exp(m - m') s + exp(x - m') e, m' = max(m, x)       sums under a running maximum
  *   n + 1, a + d / n', q + d (x - a'), d = x - a        count, mean and sum of squares (Welford) */
 bool merge_derive(arena *mem, const expr *x, const expr *merge[MAX_STATE]);
-#endif

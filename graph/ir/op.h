@@ -3,8 +3,7 @@
  * which ends with {0}, for NAME.c; the build writes the table. The order inside such a file is in STYLE.md, "Files".
  * Records are constant; attributes, drafts and definitions lie in the arena of the graph or of whoever asks, and values
  * of attributes are borrowed from there. */
-#ifndef TS_OP_H
-#define TS_OP_H
+#pragma once
 #include "graph/ir/expr.h"
 
 typedef struct ts_graph graph;
@@ -228,4 +227,3 @@ void onnx_left_json(text *t); /* all that is known: objects of an array */
 /* One call through its rule: out[0..n_out) are nodes, NULL for outputs that the file does not use. */
 bool onnx_apply(const op *o, const onnx_rule *rule, const onnx_call *c, const node **out, err *e);
 bool onnx_make(const op *o, const onnx_rule *form, const onnx_call *c, onnx_value *out, err *e);
-#endif

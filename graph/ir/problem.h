@@ -1,8 +1,7 @@
 /* problem.h - the problems that an operation's record states, built: what tables of support and gradients ask about,
  * and what a line of the command is ("matmul f32[512,512] f32[512,512]"). A line is read into a problem and printed
  * from one. Its texts and nodes are the graph's, and live as long; what is refused leaves its reason there. */
-#ifndef TS_PROBLEM_H
-#define TS_PROBLEM_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { PROBLEM_OPERANDS = 64 };
@@ -42,4 +41,3 @@ void problem_adapt(graph *g, const op *o, const onnx_rule *r, const char *line, 
 const char *problem_of_rule(const op *o, const onnx_rule *r, const char **at, size_t *n);
 /* The next line of cases at *at, its length in *n; NULL at the end. */
 const char *problem_next(const char **at, size_t *n);
-#endif

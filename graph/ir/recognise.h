@@ -2,8 +2,7 @@
  * exporter made of attention. What is found becomes a group like those of recipes, so that a rule for the operation
  * fits, however a model spells it. Each recogniser is one file in graph/ops/recognise/; the build writes the table.
  * Records are constant; groups and nodes are of the graph, which alone is changed. */
-#ifndef TS_RECOGNISE_H
-#define TS_RECOGNISE_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct seeker { /* who asks */
@@ -25,4 +24,3 @@ void g_recognise(graph *g); /* over all nodes; what has a group of that operatio
 const node *seen_through(const seeker *s, const node *n, bool (*is)(const seeker *s, const node *n));
 const group *group_at(const seeker *s, const node *result, const char *name); /* NULL: none */
 bool node_is_known(const node *n); /* computed from weights and constants alone, as far as one operand leads */
-#endif

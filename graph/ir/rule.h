@@ -1,8 +1,7 @@
 /* rule.h - what several families of operations share: shape rules, lists of axes, calls with ready attributes, and
  * the small questions that ONNX adapters ask. Knows no operation by name. Attribute values are borrowed until
  * g_make has copied them. */
-#ifndef TS_RULE_H
-#define TS_RULE_H
+#pragma once
 #include "graph/ir/graph.h"
 
 /* Records as rows: call, what makes it, numpy's, operators of ONNX, problems, what it does, and fields beside. It is
@@ -210,4 +209,3 @@ const node *onnx_standard(const onnx_call *c, const onnx_inner *i);
 bool onnx_give(const onnx_call *c, const node **out, const node *result, err *e);
 /* The same of several results, as far as they are used */
 bool onnx_give_all(const onnx_call *c, const node **out, int n, const node *const *result, err *e);
-#endif

@@ -2,8 +2,7 @@
  * one stays a call in texts and for derivatives, by its name: "polar" its first result, "polar.1" the next, "polar.d0"
  * the derivative by the first parameter, "polar.1.d0.d1" and so on. Before anything is computed it is expanded: what
  * runs, is fused and is printed as code knows functions of the table only. They die with the graph. */
-#ifndef TS_SCALAR_H
-#define TS_SCALAR_H
+#pragma once
 #include "graph/ir/expr.h"
 
 enum { SCALAR_DEPTH = 200, SCALAR_PARTS = 200000, SCALAR_ORDER = 4, SCALAR_RESULT = 8, SCALAR_CALLS = 100000 };
@@ -47,4 +46,3 @@ typedef struct reading {
     int n_result; /* filled in: how many there are; as asked where it is not 0 */
 } reading;
 const expr *x_read(arena *mem, const char *source, reading *r, err *e);
-#endif

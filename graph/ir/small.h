@@ -1,7 +1,6 @@
 /* small.h - reals of 8 bits and fewer, a byte each in memory: sign, exponent, fraction. A power of two alone
  * (f8e8m0) has neither sign nor fraction. Formats are a constant table. */
-#ifndef TS_SMALL_H
-#define TS_SMALL_H
+#pragma once
 #include "graph/ir/type.h"
 
 typedef enum small_rule {
@@ -21,4 +20,3 @@ const small *small_of(dtype d); /* NULL for all others */
 double small_load(const small *f, uint8_t bits);
 uint8_t small_store(const small *f, double v); /* once rounded, to nearest, ties to even */
 double small_highest(const small *f);          /* the largest finite value */
-#endif

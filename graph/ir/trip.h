@@ -8,8 +8,7 @@
  * equal trips are the same nodes, and what does not change from trip to trip stands outside. Outputs of the node are
  * the states' last values, then each gathered row along a new first axis; after an early end these are zero. They share
  * one value as those of custom operations do (custom.h). Trips are the graph's, and live as long as its nodes. */
-#ifndef TS_TRIP_H
-#define TS_TRIP_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct scan_form { /* what a scan's attributes say */
@@ -55,4 +54,3 @@ bool trip_batch(graph *g, const node *n, int64_t size, const node *const *in, co
 
 const node *g_make_scan(graph *g, const op *o, int n, const node *const *in, const attr *a, int n_attr,
                         const scan_trip *t);
-#endif

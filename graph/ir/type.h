@@ -1,7 +1,6 @@
 /* type.h - data type and extents: plain values, copied and compared, never allocated. An extent may be 0; rank 0
  * is one element. */
-#ifndef TS_TYPE_H
-#define TS_TYPE_H
+#pragma once
 #include "graph/base/dtype.h"
 
 enum { MAX_RANK = TS_MAX_RANK, OPEN_EXTENT = -1 /* an extent that is not known yet: open.c */ };
@@ -35,4 +34,3 @@ double load_real(dtype d, const void *p, int64_t i);
 int64_t load_whole(dtype d, const void *p, int64_t i); /* real types truncate, saturating */
 void store_real(dtype d, void *p, int64_t i, double v);
 void store_whole(dtype d, void *p, int64_t i, int64_t v);
-#endif

@@ -10,8 +10,7 @@
  *   name:1        an attribute of the operator that is this integer         name'word   this word
  *   name~         an attribute of the operator that is the result's dtype
  * A scan is one call with a body: Loop where it may end early and gathers nothing, else Scan (restate_scan.c). */
-#ifndef TS_BACK_H
-#define TS_BACK_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { BACK_OPSET = 20, BACK_OPERANDS = 64 }; /* the operator set that is written; operands of a call */
@@ -48,4 +47,3 @@ typedef struct back {
 
 /* Appends the calls that make n's value, and sets its name. TS_UNSUPPORTED, naming the operation, if there are none. */
 bool back_node(back *b, const node *n, err *e);
-#endif

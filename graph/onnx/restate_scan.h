@@ -1,6 +1,5 @@
 /* restate_scan.h - what the files of the way back share. Names and copies are of its arena. */
-#ifndef TS_RESTATE_SCAN_H
-#define TS_RESTATE_SCAN_H
+#pragma once
 #include "graph/onnx/restate.h"
 
 const char *back_new_name(back *b, const char *stem);
@@ -10,4 +9,3 @@ const char *back_add_value(back *b, const type *t, const void *data); /* a const
 /* restate_scan.c: the loop that n is; and whether n is one of the outputs of such a loop, which then has its name. */
 bool back_scan(back *b, const node *n, err *e);
 bool back_output(back *b, const node *n);
-#endif

@@ -1,7 +1,6 @@
 /* cut.h - part of a tensor, axis by axis: where it starts, how it steps, how much it takes (graph/ops/slice.c).
  * A cut is a plain value; what cut_take left in it lies within the operand. */
-#ifndef TS_CUT_H
-#define TS_CUT_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct cut { /* along every axis of the operand */
@@ -14,4 +13,3 @@ cut cut_whole(const type *t);
 /* Python's slice.indices: bounds beyond the axis are moved to its ends. */
 bool cut_take(cut *c, int axis, int64_t dim, cut_range of, err *e);
 const node *cut_made(graph *g, const node *a, const cut *c);
-#endif

@@ -1,7 +1,6 @@
 /* equation.h - an equation of einsum as it was read: subscripts.c says what stands in one, and makes nodes of it. The
  * first mistake stays in the graph, with its place in the equation. */
-#ifndef TS_EQUATION_H
-#define TS_EQUATION_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { MOST_AXES = 48, NAME = 32, PARTS = 4, MOST_TERMS = 64, MOST_ROWS = 4, NONE = -1 };
@@ -37,4 +36,3 @@ int64_t equation_span(const equation *q, const subscript *s);
 bool subscript_is_axis(const subscript *s);
 bool subscript_is_place(const subscript *s);
 bool equation_refuse(const equation *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#endif

@@ -1,7 +1,6 @@
 /* forest.h - the trees that an operator of ONNX lists node by node, checked, laid out for op tree_walk: each test is
  * "x[feature] <= split", and the two nodes behind one stand side by side. All arrays are the graph's. */
-#ifndef TS_FOREST_H
-#define TS_FOREST_H
+#pragma once
 #include "graph/ir/rule.h"
 
 /* As nodes_modes of TreeEnsemble has them, and leaves. */
@@ -46,4 +45,3 @@ bool forest_lay(forest *f, forest_layout *out, err *e);
 /* A list of numbers: attribute `name`, or a tensor under that name or with "_as_tensor" behind. None: n is 0. */
 bool forest_reals(const onnx_call *c, const char *name, const double **out, int *n, err *e);
 bool forest_ints(const onnx_call *c, const char *name, const int64_t **out, int *n, err *e);
-#endif

@@ -1,7 +1,6 @@
 /* quantize.h - integers that stand for reals, (q - zero) * scale, and products of them. Scales and zeros broadcast to
  * what they belong to; NULL for a zero is 0. Nodes are the graph's. NULL: it is no such product, or g has the error. */
-#ifndef TS_QUANTIZE_H
-#define TS_QUANTIZE_H
+#pragma once
 #include "graph/ir/rule.h"
 
 /* matmul of what dequantize made of 8 bits, with one scale for all of the left and one for each column of the right, a
@@ -36,4 +35,3 @@ const node *quantize_product(graph *g, const node *a, const node *za, const node
 /* v beside the last two axes of x [..., rows, columns]: v [rows] becomes [rows, 1], v [columns] stays, one number
  * becomes []; NULL stays. */
 const node *quantize_rows(graph *g, const node *x, const node *v, bool columns);
-#endif

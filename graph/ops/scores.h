@@ -1,8 +1,7 @@
 /* scores.h - what operators of older machine learning make of scores [row, class], alike for trees, linear models and
  * support vectors: f32 until the end. Nodes are the graph's, and numbers of labels the call's; NULL: the graph or e
  * has the reason. */
-#ifndef TS_SCORES_H
-#define TS_SCORES_H
+#pragma once
 #include "graph/ir/rule.h"
 
 /* post_transform of the call; NULL: it is none that ONNX names, or the graph has the reason. */
@@ -26,4 +25,3 @@ const node *scores_odds(graph *g, const node *s);                /* logistic of 
 const node *scores_above(graph *g, const node *s, double level); /* 1 or 0, i64[row], of [row, 1] */
 /* A constant of rows, or [row, column] where there are columns */
 const node *scores_table(graph *g, dtype d, int64_t rows, int64_t columns, const double *v);
-#endif

@@ -1,7 +1,6 @@
 /* taps.h - where an element of a resized axis reads, and with what weights: tables that follow from extents alone.
  * Tables are of the arena given. */
-#ifndef TS_TAPS_H
-#define TS_TAPS_H
+#pragma once
 #include "graph/ir/rule.h"
 
 typedef struct way { /* how coordinates and weights come about: the attributes of `resize` */
@@ -23,4 +22,3 @@ typedef struct taps { /* what each of `out` places reads */
 
 bool taps_check(const char *coordinates, err *e); /* whether there are such; else an error that lists them */
 bool taps_fill(arena *mem, const way *w, const line *l, taps *t, err *e);
-#endif

@@ -1,8 +1,7 @@
 /* window.h - what convolution and pooling share: a window of `kernel` points, `dilation` apart, that visits every
  * `stride`-th place of each spatial axis of [batch, channel, space...], with `before` and `after` unreal elements
  * at the ends. A window is a plain value; expressions are of the arena given. */
-#ifndef TS_WINDOW_H
-#define TS_WINDOW_H
+#pragma once
 #include "graph/ir/rule.h"
 
 enum { MAX_SPACE = 3 };
@@ -42,4 +41,3 @@ const expr *conv_body(defn *d);
 #define AVERAGE_POOL_ATTRIBUTES "kernel:I strides:I= dilations:I= pads:I= ceil_mode:i=0 count_include_pad:i=0"
 #define CONV_ATTRIBUTES "strides:I= dilations:I= pads:I= group:i=1"
 enum { N_CONV_ATTRIBUTES = 4 };
-#endif

@@ -1,7 +1,6 @@
 /* spell.h - nodes that have the elements which expressions say: what passes and derivatives make. Nodes belong to the
  * graph; expressions are borrowed for the call. NULL with g->err where no operation can hold them. */
-#ifndef TS_SPELL_H
-#define TS_SPELL_H
+#pragma once
 #include "graph/ir/rule.h"
 
 /* value over the axes of s, whose text plays no part */
@@ -10,4 +9,3 @@ const node *emit_spelled(graph *g, const spelling *s, const expr *value);
 const node *emit_pointwise(graph *g, const type *shape, const expr *value);
 bool is_pointwise(const type *shape, const expr *value);
 const node *emit_over(graph *g, const type *shape, const expr *value); /* one or the other; nothing is folded */
-#endif

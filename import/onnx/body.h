@@ -1,7 +1,6 @@
 /* body.h - the messages of an ONNX file that hold steps: its graph, graphs inside of nodes, functions.
  * What comes out points into the message and the file's mapping, and lives in the file's arena. */
-#ifndef TS_ONNX_BODY_H
-#define TS_ONNX_BODY_H
+#pragma once
 #include "import/names.h"
 #include "import/onnx/tensor.h"
 
@@ -20,4 +19,3 @@ bool onnx_tensors(onnx_source *s, const Onnx__Graph *g, body *out, name_table *g
 bool onnx_ports(onnx_source *s, const Onnx__Graph *g, const name_table *given, body *out, err *e);
 Onnx__Attribute__Kind onnx_kind(char letter); /* of attr.kind; UNDEFINED for what the format has not */
 bool onnx_attributes(onnx_source *s, size_t n, Onnx__Attribute *const *from, step *out, err *e);
-#endif

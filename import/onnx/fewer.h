@@ -1,6 +1,5 @@
 /* fewer.h - a matrix of f32 in 8 or 4 bits, symmetric around zero. What is made is the caller's, for fewer_free. */
-#ifndef TS_ONNX_FEWER_H
-#define TS_ONNX_FEWER_H
+#pragma once
 #include "graph/base/base.h"
 
 /* w[i, j] = data[i * of_row + j * of_column], i < k, which a product sums over, j < n */
@@ -28,4 +27,3 @@ bool fewer_by_column(const matrix *w, fewer *out, err *e);
 enum { FEWER_BLOCK = 256 };
 bool fewer_by_block(const matrix *w, int block, fewer *out, err *e);
 void fewer_free(fewer *f);
-#endif

@@ -2,8 +2,7 @@
  * products (quantize.c) and the values that they take (quantize_values.c); what is written (quantize_write.c) are the
  * bytes of the file itself, with other nodes and tensors in the place of a few. Memory is of the file's arena, but for
  * the numbers of each form. */
-#ifndef TS_ONNX_QUANTIZE_H
-#define TS_ONNX_QUANTIZE_H
+#pragma once
 #include "import/names.h"
 #include "import/onnx/fewer.h"
 #include "import/onnx/splice.h"
@@ -86,4 +85,3 @@ bool quantizer_drops(const quantizer *q, size_t i); /* node i turns a weight tha
 const char *quantizer_operand(const quantizer *q, size_t i, size_t k);
 /* The products were found. has_contrib: the file states a version of com.microsoft. */
 bool quantizer_write(quantizer *q, const char *to, bool has_contrib, err *e);
-#endif

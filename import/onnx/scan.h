@@ -4,8 +4,7 @@
  * by a span. Unpacking the lean copy needs memory in proportion to the graph's description, not to its weights. The
  * copy is the caller's text; the file is only read, and has to outlive what uses the spans.
  * The room:  scan -> reader: body (tensor, constant) -> steps     write: steps -> a file     value: data of tests */
-#ifndef TS_SCAN_H
-#define TS_SCAN_H
+#pragma once
 #include "graph/base/base.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -26,4 +25,3 @@ typedef struct span {
 /* p[0..n) is the file, root the type of its one message. On success lean holds the copy. */
 bool onnx_scan(const unsigned char *p, size_t n, const ProtobufCMessageDescriptor *root, int64_t most, text *lean,
                err *e);
-#endif

@@ -1,8 +1,7 @@
 /* splice.h - a message of the wire format put together from pieces of a file and new ones, so that what is not changed
  * is copied through byte for byte, fields that nobody here knows too. Pieces are borrowed and have to outlive the
  * splice; the list and the new bytes are its arena's. What is walked was scanned before (scan.h). */
-#ifndef TS_ONNX_SPLICE_H
-#define TS_ONNX_SPLICE_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct piece {
@@ -29,4 +28,3 @@ typedef struct wire_field {
     piece whole, inner;
 } wire_field;
 bool wire_next(piece *rest, wire_field *out); /* takes one off; false at the end */
-#endif

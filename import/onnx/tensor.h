@@ -1,8 +1,7 @@
 /* tensor.h - tensors of an ONNX file as arrays that lie where the file has them. Bytes are decoded only where the
  * format does not keep them as they are in memory. Tensors come from a scanned file: their payloads are spans. Arrays
  * point into the file's mappings or lie in its arena, and end with it. */
-#ifndef TS_ONNX_TENSOR_H
-#define TS_ONNX_TENSOR_H
+#pragma once
 #include "import/onnx/onnx.pb-c.h"
 #include "import/reader.h"
 
@@ -27,4 +26,3 @@ void onnx_hold_constants(arena *mem, body *b); /* steps that are constant tensor
 enum { ONNX_STRING = 8 }; /* an element type */
 void onnx_text_places(arena *mem, const Onnx__Tensor *t, ts_array *out);
 void onnx_hold_texts(body *b);
-#endif

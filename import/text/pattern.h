@@ -1,8 +1,7 @@
 /* pattern.h - what is looked for in a text: a string as it is, or a regular expression as tokenizer.json has them
  * (Oniguruma's, in Ruby's dialect), which PCRE2 runs. A pattern is untrusted: its size is bounded when it is made, the
  * steps that it may take over a text when it runs. */
-#ifndef TS_PATTERN_H
-#define TS_PATTERN_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct pattern pattern;
@@ -24,4 +23,3 @@ typedef struct finder {
 finder finder_make(const pattern *p, const char *s, size_t n);
 bool finder_next(finder *f);
 void finder_free(finder *f);
-#endif

@@ -5,8 +5,7 @@
  * filled.
  * The room:  read -> tokenizer: added -> normal, charsmap -> split, metaspace, bytelevel, scripts -> token models
  *            (bpe, wordpiece, wordlevel, unigram, bytes) over vocab, lexicon -> decode     steps  pattern  unicode */
-#ifndef TS_TOKENIZER_H
-#define TS_TOKENIZER_H
+#pragma once
 #include "graph/base/json.h"
 #include "import/text/pattern.h"
 #include "import/text/vocab.h"
@@ -121,4 +120,3 @@ typedef struct added_scan {
     size_t at, from;
 } added_scan;
 const added *added_next(const tokenizer *t, added_scan *scan, size_t *begin, size_t *end);
-#endif

@@ -1,7 +1,6 @@
 /* unicode.h - what tokenizers ask of characters. Input is any bytes: what is not UTF-8 reads as U+FFFD, one a byte.
  * Tables are those of utf8proc. What is written goes to the end of the caller's text. */
-#ifndef TS_UNICODE_H
-#define TS_UNICODE_H
+#pragma once
 #include "graph/base/base.h"
 
 /* Bytes of the character at s of n bytes left, 1 where there is none and then *code is U+FFFD; n > 0. */
@@ -29,4 +28,3 @@ typedef enum unicode_form { UNICODE_NFD = 1, UNICODE_NFC, UNICODE_NFKD, UNICODE_
 void unicode_normal(text *out, const char *s, size_t n, unicode_form form);
 /* One character at a time: no final sigma; U+0130 gives two characters. */
 void unicode_lower(text *out, const char *s, size_t n);
-#endif

@@ -1,7 +1,6 @@
 /* vocab.h - tokens by their bytes and by their number; lists of numbers; texts cut into words; tokens by what a text
  * begins with. Strings are borrowed, tables owned until x_free. */
-#ifndef TS_VOCAB_H
-#define TS_VOCAB_H
+#pragma once
 #include "graph/base/base.h"
 
 typedef struct ids { /* at[0..n), its own; {0} is empty */
@@ -85,4 +84,3 @@ typedef struct spans {
 void spans_match(spans *s, size_t begin, size_t end); /* and what lies before it */
 /* Cuts the text of n bytes at w->text.s + at; frees s. */
 void spans_take(spans *s, behavior how, words *w, size_t at, size_t n);
-#endif

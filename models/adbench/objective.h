@@ -3,8 +3,7 @@
  * the folder and writes the table, which the command shows, reads and times. Numbers come from a file, or, where there
  * is none, from a seed; either way an objective takes them in the order of the file. A problem owns its arrays, its
  * model and nothing else; the first failure is kept in `e`, and whatever is asked for after it is refused. */
-#ifndef TS_MODELS_OBJECTIVE_H
-#define TS_MODELS_OBJECTIVE_H
+#pragma once
 #include "tessera.h"
 
 enum { OBJECTIVE_MOST = 12, OBJECTIVE_SIZES = 4 };
@@ -71,4 +70,3 @@ void objective_value(problem *p, ts_tensor t);
 bool objective_gradients(problem *p, int n);
 /* The derivative of `value` by `in`, which is the given array or its rows. */
 bool objective_jacobian(problem *p, int value, ts_tensor in, int given, bool by_rows, int row);
-#endif

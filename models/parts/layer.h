@@ -4,8 +4,7 @@
  * one of n residual branches has gain 1 / sqrt(n): then all of them together add as much as came in, and what was
  * different at the start (tokens, images) is still so at the end. Tensors are the graph's; the maker is borrowed for
  * the call. */
-#ifndef TS_MODELS_LAYER_H
-#define TS_MODELS_LAYER_H
+#pragma once
 #include "models/parts/maker.h"
 
 ts_tensor layer_table(maker *mk, int64_t rows, int64_t width, double scale, const char *name); /* [rows, width] */
@@ -20,4 +19,3 @@ typedef struct conv {
     double gain;
 } conv;
 ts_tensor layer_conv(maker *mk, ts_tensor x, conv c, const char *name); /* [n, in, h, w], weight [out, in, kh, kw] */
-#endif

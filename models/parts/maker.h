@@ -2,8 +2,7 @@
  * extents. Every weight has a seed of its own, counted in the order of making; so a model's numbers follow from its
  * structure and not from the extents that it is bound to. What is made belongs to the graph; after a mistake everything
  * made is NULL, and the graph keeps the reason. */
-#ifndef TS_MODELS_MAKER_H
-#define TS_MODELS_MAKER_H
+#pragma once
 #include "tessera.h"
 
 typedef struct maker {
@@ -25,4 +24,3 @@ int64_t maker_extent(ts_tensor t, int axis); /* negative axes count from the end
 
 /* Whether low <= dimension <= high; if not, *e says so, with what it counts. */
 bool maker_within(const ts_model *m, const char *dim, int64_t low, int64_t high, const char *what, ts_error *e);
-#endif

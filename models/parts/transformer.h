@@ -1,8 +1,7 @@
 /* transformer.h - the parts of a transformer block.
  * Letters: b batch, s positions, t positions seen, h heads, d = width / h. Tensors are the graph's; the maker is
  * borrowed for the call. */
-#ifndef TS_MODELS_TRANSFORMER_H
-#define TS_MODELS_TRANSFORMER_H
+#pragma once
 #include "models/parts/layer.h"
 
 /* Rows first ... first + rows - 1 of a table: positions that are known need no gather. */
@@ -18,4 +17,3 @@ typedef struct feed { /* two dense layers with a function between */
     const char *function, *up, *down; /* a call, and the names of the layers */
 } feed;
 ts_tensor transformer_feed(maker *mk, ts_tensor x, const feed *f);
-#endif

@@ -4,8 +4,7 @@
  *
  * The room:  explain (sites, tile, work, predict, checkpointing): the plan    schema: a file of rules that gives it
  *            again    search: what other loops its kernels could have    ledger: who writes, reads and waits */
-#ifndef TS_EXPLAIN_H
-#define TS_EXPLAIN_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 /* Both append to out, the caller's. by: the back end's name; facts: members of a JSON object, which go under "build";
@@ -67,4 +66,3 @@ void bits_explain(text *t, const plan *p); /* bits.c: "bits":{...} */
  * with "loops", as a rule takes them, and their prediction. seed 0: those that are predicted to be quickest, the
  * quickest first; else drawn at random. Of several stages the one that does most of the work gets other loops. */
 void plan_nests(const plan *p, const kernel *k, int most, uint64_t seed, text *out);
-#endif

@@ -6,8 +6,7 @@
  *
  * A fuser lives for one pass; its items and clusters are of the plan's arena. Items are in the order of their nodes, so
  * that operands come before readers. */
-#ifndef TS_FUSE_H
-#define TS_FUSE_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 bool pass_fuse(plan *p, err *e);    /* nothing where the plan is fused */
@@ -117,4 +116,3 @@ void names_give(fuser *f, const cluster *c, kernel *k);
 void order_values(fuser *f);
 /* All that stage s touches lies along its axes; where a dimension lies in blocks, along the axis in steps of one. */
 bool order_linear(const plan *p, const stage *s);
-#endif

@@ -2,8 +2,7 @@
  * tensor has a dimension for each sum of axes that moves the operand's place by steps of its own; what a box has
  * outside of it comes as zeros, as padding does, and what axes do not have of whole trips of a matrix unit. A box is a
  * plain value, a reason constant text; the plan is only read. */
-#ifndef TS_BOX_H
-#define TS_BOX_H
+#pragma once
 #include "schedule/nest/slice.h"
 
 enum { BOX_DIMS = 5 };
@@ -27,4 +26,3 @@ const char *box_find(const plan *p, const kernel *k, const stage *s, const stagi
  * and the folded one. */
 const char *box_may(const plan *p, const kernel *k, const stage *s, int load, int own, int folded);
 int box_barriers(const plan *p, const kernel *k, const stage *s, int l); /* bytes for those of the ring at loop l */
-#endif

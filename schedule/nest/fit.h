@@ -3,8 +3,7 @@
  * measured or kept: loops that are pointed to are the plan's, places live in the space given.
  *
  * depth counts loops entered, the shared ones of the kernel first, then the stage's own: 0 is the whole kernel. */
-#ifndef TS_FIT_H
-#define TS_FIT_H
+#pragma once
 #include "graph/affine/index.h"
 #include "schedule/plan/plan.h"
 
@@ -29,4 +28,3 @@ const affine *fit_place(space *sp, const plan *p, const stage *s, int load);
 /* How far apart neighbours along an axis lie in memory, in bytes, of a load or of the result (MAX_LOADS); 0 when it
  * does not move or not by one number. */
 int64_t fit_stride(const plan *p, const stage *s, int load, int axis);
-#endif

@@ -2,8 +2,7 @@
  * of shared axes, and in each of them a row of what no shared axis walks. Where a matrix unit takes it from there, rows
  * and columns are whole trips of the unit, and rows have a gap behind them, so that no bank is asked twice. Back ends,
  * and every figure of it, ask here. A plain value; the kernel is only read, a reason is constant text. */
-#ifndef TS_KEPT_H
-#define TS_KEPT_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 typedef struct kept {
@@ -25,4 +24,3 @@ int64_t kept_bytes(const plan *p, const kernel *k);
 /* lanes: of the group, no fewer than the kernel asks for */
 int64_t kept_besides(const plan *p, const kernel *k, int64_t lanes);
 int64_t kept_by_group(const plan *p, const kernel *k, int64_t lanes); /* as kept_bytes, of such a group */
-#endif

@@ -11,8 +11,7 @@
  *
  * The room:  nesting: nests, made    nest, read, letters: the notation    legal: what the target can do    slice, kept,
  *            box: how copies, and what stages hand on, lie    fit: what loops come to */
-#ifndef TS_NEST_H
-#define TS_NEST_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 /* Loops that are put one inside another, from outside in; who reads and who guesses them makes them so. The first that
@@ -104,4 +103,3 @@ int64_t nest_sums(const plan *p, const stage *s);    /* vector registers that th
  * it is asked of written and guessed loops alike. */
 bool nest_fits(const plan *p, const kernel *k, const char *loops, err *e); /* refused with numbers, and what would do */
 bool nest_splits(const stage *s); /* so many axes, and tensors that it reads, may values of parts have */
-#endif

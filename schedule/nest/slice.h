@@ -1,7 +1,6 @@
 /* slice.h - how what a copy (+operand) holds lies in its space: back ends that copy, and every figure of it, ask
  * here. A slice is a plain value; plan and kernel are only read. */
-#ifndef TS_SLICE_H
-#define TS_SLICE_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 typedef struct slice {
@@ -22,4 +21,3 @@ typedef struct slice {
 void slice_find(const plan *p, const kernel *k, const stage *s, const staging *g, slice *out);
 /* Where what would lie at p does */
 int64_t slice_swizzled(int64_t p, int shift, int mask, int piece);
-#endif

@@ -1,7 +1,6 @@
 /* checkpointing.h - what the files of that pass share: checkpointing.c makes copies, checkpointing_cut.c says what
  * stays. Lists lie in the plan's arena. */
-#ifndef TS_RETAKE_H
-#define TS_RETAKE_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 typedef struct retake { /* by node id, of a graph as it is before */
@@ -22,4 +21,3 @@ bool retake_forgoes(const retake *r, const node *n);
 /* Chooses what stays after all: where little passes from one stretch of copies to the next, so that what stays and the
  * largest stretch are least together. */
 void retake_cut(retake *r);
-#endif

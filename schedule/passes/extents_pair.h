@@ -1,8 +1,7 @@
 /* extents_pair.h - the graph of a plan beside the same model's at other extents, one after the other: which nodes stand
  * for one another, and what of each follows variables, as far as it has been found. Lists by id are of the plan's
  * nodes; all is of the pairing's arena, but extents and mates, which are the plan's. */
-#ifndef TS_EXTENTS_PAIR_H
-#define TS_EXTENTS_PAIR_H
+#pragma once
 #include "graph/affine/index.h"
 #include "schedule/plan/extents.h"
 
@@ -50,4 +49,3 @@ void pairing_axes(pairing *q, const defn *d); /* the node at hand is d there */
 /* x, a form, over what it is there, where y is the element; NULL: it is another one. Whether it is the same by now */
 const expr *pairing_learned(pairing *q, const expr *x, const expr *y);
 bool pairing_alike(pairing *q, const expr *x, const expr *y, int rank);
-#endif

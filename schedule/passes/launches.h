@@ -2,8 +2,7 @@
  * A launch stands where its last kernel does: `row`, that kernel's number in [0, n_kernel); a kernel launched alone is
  * a launch of one. Nothing fails, and only seconds are written. The plan is only read, and the list of seconds is the
  * caller's. */
-#ifndef TS_LAUNCHES_H
-#define TS_LAUNCHES_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 /* Whether it can be a part of a text whose groups have so many lanes: what it takes of them is what all groups have. */
@@ -14,4 +13,3 @@ int launches_members(const plan *p, int row); /* kernels that the launch at row 
 void launches_share(const plan *p, double *seconds);
 /* after(user, k) of each kernel that the launch at row is made of, in order; of none where it is part of another */
 void launches_each(const plan *p, int row, void (*after)(void *user, int kernel), void *user);
-#endif

@@ -1,7 +1,6 @@
 /* layouts.h - where weights, inputs, results and the values between kernels lie by a schema's rules. What is made is
  * the plan's and lies in its arena. */
-#ifndef TS_LAYOUTS_H
-#define TS_LAYOUTS_H
+#pragma once
 #include "schedule/schema/schema.h"
 
 /* Inputs, results and values between kernels: before loops are chosen, which follow what they walk. A value that is
@@ -18,4 +17,3 @@ void layouts_note(plan *p, kernel *k, const rule *r, int own);
 /* loops.c: layouts of what a stage reads of weights, as its loops walk them or rules say: that which decides the
  * kernel, then those that decide its stages. */
 bool loops_lay_out(plan *p, kernel *k, int which, const rule *const *used, err *e);
-#endif

@@ -8,12 +8,10 @@
  * not, as in a row of which everything is masked, the block is walked whole. Results are the same to the bit, except
  * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. What is found lies
  * in the plan's arena. */
-#ifndef TS_LIVE_H
-#define TS_LIVE_H
+#pragma once
 #include "graph/affine/interval.h"
 #include "schedule/plan/plan.h"
 
 span_memo mask_memo(plan *p);         /* definitions of its nodes, with extents that vary */
 void mask_find(plan *p, kernel *k);   /* sets k->mask where there is something to leave out, with a note */
 void mask_stream(plan *p, kernel *k); /* the same for kernels that carry states along keys (mask_stream.c) */
-#endif

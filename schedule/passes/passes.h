@@ -5,8 +5,7 @@
  *            kernels:     checkpointing (checkpointing_cut), apart
  *            loops:       loops (split, split_states, mask, mask_stream), scan_plan
  *            memory:      memory (beside, reuse), launches */
-#ifndef TS_PASSES_H
-#define TS_PASSES_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 bool pass_join(plan *p, err *e);
@@ -63,4 +62,3 @@ bool reuse_legal(const plan *p, const kernel *k, int which, const node *n);
 void carry_order(plan *p);
 /* Buffers in the inputs that become them, where nothing reads the old value afterwards. Requires lifetimes. */
 void carry_in_place(plan *p);
-#endif

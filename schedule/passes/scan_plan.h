@@ -4,8 +4,7 @@
  * those of the plan around it. States are rewritten in place where that is harmless, and gathered rows are written
  * where they go; else they are copied behind the trip. A trip of little work is planned for one worker: no barrier
  * stands in it. A trip's plan is its kernel's, with a graph of its own, until plan_free. */
-#ifndef TS_SCAN_PLAN_H
-#define TS_SCAN_PLAN_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 /* Whether a device takes all kernels of a trip of the scan that k is, before any of them has loops; the first that it
@@ -15,4 +14,3 @@ typedef struct scan_asker {
     void *user;
 } scan_asker;
 bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *ask, err *e);
-#endif

@@ -1,7 +1,6 @@
 /* split_states.h - what parts of a fold of several values leave in memory: numbers of one dtype, from which the kernel
  * behind them has every state back to the bit. See split_states.c. Plain values; expressions are of the arena given. */
-#ifndef TS_SPLIT_STATES_H
-#define TS_SPLIT_STATES_H
+#pragma once
 #include "graph/ir/graph.h"
 
 enum { MAX_PIECE = 3 * MAX_STATE };
@@ -14,4 +13,3 @@ dtype summed_as(dtype d); /* as accumulators are: halves in f32 */
 void pieces_of(arena *mem, const expr *fold, pieces *out);
 /* The fold of the parts, over the axis `along` and in its order: part[i], of that dtype, is piece i of one of them. */
 const expr *pieces_merged(arena *mem, const expr *fold, int along, const expr *const *part);
-#endif

@@ -5,8 +5,7 @@
  *
  * Sites, parts and transfers are the plan's and lie in its arena (site.h);
  * afterwards every kernel has one site. */
-#ifndef TS_PLACE_H
-#define TS_PLACE_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 bool pass_place(plan *p, err *e);
@@ -17,4 +16,3 @@ bool place_guess(plan *p);
 double place_kernel_seconds(const plan *p, const kernel *k, int to);
 /* Kernels have sites: orders them, puts transfers in between, makes the parts. */
 bool place_split(plan *p, err *e);
-#endif

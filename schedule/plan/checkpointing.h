@@ -5,8 +5,7 @@
  * What is computed again are nodes of their own: copies, over operands that passed through the operation
  * "rematerialize", in which the nodes of the backward pass (ts_node.back, and what depends on them) read them. Copies
  * are the graph's, lists lie in the plan's arena. */
-#ifndef TS_CHECKPOINTING_H
-#define TS_CHECKPOINTING_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 typedef struct forgone { /* a value that the backward pass read and that is not kept for it any more */
@@ -37,4 +36,3 @@ const layout *checkpointing_like(const plan *p, const node *n);
  * them, so that none is computed early. */
 bool checkpointing_joins(const plan *p, const node *n, const node *first);
 int checkpointing_rule(const plan *p, const node *n); /* of a copy; else -1 */
-#endif

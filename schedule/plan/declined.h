@@ -1,8 +1,7 @@
 /* declined.h - ways to compute a kernel that were weighed and not taken, each with both numbers that decided. They are
  * for people alone: no pass reads them. Lists lie in the plan's arena, in the order in which they were met; texts of
  * reasons are the program's own. */
-#ifndef TS_DECLINED_H
-#define TS_DECLINED_H
+#pragma once
 #include "graph/ir/graph.h"
 
 typedef struct reason { /* "results left for a register tile: 2, at least 4 expected" */
@@ -31,4 +30,3 @@ void declined_add(arena *mem, declined_list *to, const declined *one); /* nothin
 typedef struct plan plan;
 /* Lines, by kernel: what was declined there. */
 void declined_print(const plan *p, text *lines);
-#endif

@@ -1,8 +1,7 @@
 /* extents.h - extents that are known when a program runs. A plan is made at the largest extents; which of its extents
  * follow a variable is found by comparing the graph with the same model's at other extents (passes/extents_find.c).
  * What varies is a plain value; expressions are the plan's, or of the arena given. */
-#ifndef TS_EXTENTS_H
-#define TS_EXTENTS_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 enum { TRIPS = MAX_AXIS };                      /* stands, of a scan, for an axis: how many trips it makes */
@@ -30,4 +29,3 @@ double extents_share(const plan *p,
 uint32_t stage_varying(const stage *s); /* its axes */
 /* Of those, the ones that are summed up: they end where the extent does, others may run into the bound's rows. */
 uint32_t stage_exact(const stage *s);
-#endif

@@ -1,8 +1,7 @@
 /* hazard.h - which kernels of a plan must wait for which: who reads what another one wrote, or writes where another one
  * read or wrote. A back end says that as it can: by barriers, as edges of a graph, as events. What follows from other
  * waits need not be listed. A list is the caller's, until hazards_free; the plan is only read. */
-#ifndef TS_HAZARD_H
-#define TS_HAZARD_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 typedef struct access { /* bytes [from, to) of memory that kernels share */
@@ -27,4 +26,3 @@ bool kernel_hands_on(const kernel *k, const node *n); /* the value stays within 
 void hazards_join(hazards *h, const plan *p);
 int hazards_last(const hazards *h, int k); /* the last kernel that kernel k waits for; -1: none */
 void hazards_free(hazards *h);
-#endif

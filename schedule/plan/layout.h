@@ -3,8 +3,7 @@
  * their steps, which need not divide each other) and lies below span: the extent, then the step before.
  * "i/64 j/64 i/8 j/16 i j" is a two-level tiled matrix. A ragged last block is padded; what lies in
  * padding is unspecified. A layout is a plain value; indices are of the space given, and elements stay the caller's. */
-#ifndef TS_LAYOUT_H
-#define TS_LAYOUT_H
+#pragma once
 #include "graph/affine/index.h"
 
 enum { MAX_DIGIT = 16 };
@@ -35,4 +34,3 @@ const affine *layout_offset(space *s, const layout *y, const affine *const *subs
 int64_t layout_place(const layout *y, const int64_t *subscript);                        /* the same of numbers */
 /* Copies a row-major tensor into the layout (padding zeroed), or part `part` of `parts` of its outermost digit. */
 void layout_pack(const layout *y, const type *t, void *to, const void *from, int part, int parts);
-#endif

@@ -8,8 +8,7 @@
  * The room:  plan, a plan as such    stage, cost: what stages and kernels are asked    layout, extents, hazard,
  *            resident, declined, checkpointing: what is known of values    site: several devices
  *            target: the machine, which all of them ask */
-#ifndef TS_PLAN_H
-#define TS_PLAN_H
+#pragma once
 #include "graph/ir/trip.h"
 #include "schedule/plan/declined.h"
 #include "schedule/plan/layout.h"
@@ -384,4 +383,3 @@ bool plan_check(const plan *p, err *e);
 /* Over several devices: runs a pass on every part, and brings what it says of kernels, values and refusals into the
  * whole plan. */
 bool plan_each_part(plan *p, bool (*pass)(plan *part, err *e), err *e);
-#endif

@@ -12,8 +12,7 @@
  *   - Parts go through the passes for loops and memory like any plan; nothing in there knows of other sites but the
  *     crossings. State is rewritten in place where one site reads and makes it; else it is copied after the run.
  *   - A plan whose kernels all end up on the first site has no sites: it is what it would be without them. */
-#ifndef TS_SITE_H
-#define TS_SITE_H
+#pragma once
 #include "schedule/plan/target.h"
 
 enum { MAX_SITE = 8 };
@@ -52,4 +51,3 @@ typedef struct site_finder {
     const char *otherwise; /* the device for kernels that their own cannot take */
     void *user;
 } site_finder;
-#endif

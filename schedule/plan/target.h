@@ -5,8 +5,7 @@
  * registers, what things cost, and the loops it proposes where nobody chose any. The schedule knows no row of these by
  * its name: it reads the notation by them, and asks their properties. So a new role, space or unit is a row in one
  * target's table. Targets are read-only once made, and live as long as every plan for them. */
-#ifndef TS_TARGET_H
-#define TS_TARGET_H
+#pragma once
 #include "graph/ir/type.h"
 
 /* role: how the trips of a loop are done. */
@@ -190,4 +189,3 @@ double target_flops_per_byte(const target *t, int level);
 /* The same for a byte that a pass between two values goes through, the larger of which has so many */
 double target_flops_per_passed(const target *t, double bytes);
 int target_last(const target *t); /* the last level that is a cache */
-#endif

@@ -3,8 +3,7 @@
  *
  * The room:  schema, rule: files, read    match: what a rule is for    choose: loops by them    notes: what was
  *            refused, or never used    schemas: those that come with the library */
-#ifndef TS_SCHEMA_H
-#define TS_SCHEMA_H
+#pragma once
 #include "schedule/plan/plan.h"
 
 enum { MAX_RULE_LOOPS = 16, MAX_RULE_DIMS = 16, MAX_RULE_OPS = 32, MAX_RULE_TARGETS = 8, RULE_SHARES = 32 };
@@ -102,4 +101,3 @@ void schema_unused(const schema *s, const plan *p, const bool *used, text *out);
 void choose_tiles(plan *p, kernel *k); /* stage.tile, by the guess; loops are to be chosen after that */
 /* used: 1 + MAX_STAGES of them: the rule that decides the kernel, then those that decide its stages; NULL: none. */
 bool choose_loops(plan *p, kernel *k, const rule **used, err *e);
-#endif

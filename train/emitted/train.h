@@ -1,7 +1,6 @@
 /* train.h - what main.c is told of the run. An emitted program has its own in place of this one, which is of the
  * smallest run and has main.c compiled here as the rest is. Constants alone: nothing to own. */
-#ifndef TRAIN_H
-#define TRAIN_H
+#pragma once
 
 enum { UPDATES = 1, PARTS = 1, BATCH = 1 }; /* an update takes PARTS batches */
 enum { WEIGHTS = 0, OTHERS = 0 };           /* states: weights, then the optimizer's, then sums of gradients */
@@ -12,4 +11,3 @@ enum { OUTPUT_SCALE = -1 }; /* number of the output with the loss scale; -1: the
 
 /* Where each state begins in its safetensors file, behind the description. */
 static const long long state_at[] = {0};
-#endif

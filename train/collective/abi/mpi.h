@@ -1,8 +1,7 @@
 /* mpi.h - the part of MPI's standard interface for binaries that mpi.c uses: types, numbers, functions as MPI 5.0 has
  * them ("Application Binary Interface"). Any MPI that has libmpi_abi.so.0 serves what is compiled by it, so
  * no MPI is needed to build. Names are the standard's. */
-#ifndef COLLECTIVE_ABI_MPI_H
-#define COLLECTIVE_ABI_MPI_H
+#pragma once
 
 typedef struct MPI_ABI_Comm *MPI_Comm;
 typedef struct MPI_ABI_Datatype *MPI_Datatype;
@@ -25,4 +24,3 @@ int MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int MPI_Testall(int count, MPI_Request request[], int *done, MPI_Status status[]);
 int MPI_Cancel(MPI_Request *request);
 int MPI_Request_free(MPI_Request *request);
-#endif
