@@ -7,7 +7,6 @@
 #include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
-#include "graph/ir/scalar.h"
 #include "graph/ir/trip.h"
 
 #include <stdlib.h>

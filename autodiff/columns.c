@@ -4,8 +4,6 @@
 #include "autodiff/autodiff.h"
 #include "graph/ir/rule.h"
 
-#include <string.h>
-
 enum { MOST = 32 };     /* parts that are put side by side */
 typedef struct column { /* of a part: what it has at place `at` along `axis` */
     int axis;

@@ -6,7 +6,6 @@
 #include "graph/ir/custom.h"
 #include "graph/ir/diff.h"
 #include "graph/ir/rule.h"
-#include "graph/ir/trip.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
  * nothing from outside to know its rate. */
 #include "graph/ir/rule.h"
 
-#include <stdio.h>
-
 /* Of the peak, at step a = 1, 2, ...: up over W steps, then down to `low` after T. */
 static const struct {
     const char *name, *after;

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct view { /* of an old node: the weight whose elements it has, in its order or turned */
     int weight;       /* -1: none */

@@ -2,7 +2,6 @@
  * its points become the trips of a scan, whose gradient is known. What of a step depends on no state is computed before
  * it, for all points at once: there gradients go to where it was read, and a trip takes its row. */
 #include "autodiff/autodiff.h"
-#include "graph/ir/trip.h"
 
 #include <string.h>
 

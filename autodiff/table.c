@@ -1,6 +1,5 @@
 /* table.c - which operations have gradients, found by asking for them: every case of every record is built, and the
  * gradient of its sum with respect to each real operand wanted. */
-#include "autodiff/autodiff.h"
 #include "graph/ir/problem.h"
 #include "graph/ir/rule.h"
 

@@ -5,7 +5,6 @@
 #include "graph/ir/known.h"
 #include "graph/ir/graph.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "backends/pages.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct loading {
     const plan *p;

@@ -9,7 +9,6 @@
 #include "train/decode.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct phase {
     double *ns, all; /* of each run; of all together */

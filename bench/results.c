@@ -1,5 +1,4 @@
 /* results.c - what was measured, as a results/1 object. Field by field: docs/bench.md, "Results". */
-#include "graph/base/err.h"
 #include "graph/base/formats.h"
 #include "bench/machine/shares.h"
 #include "bench/notes.h"

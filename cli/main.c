@@ -1,6 +1,5 @@
 /* main.c - finds the verb, runs it, reports the error, ends with its code. Signals end the process in one place. */
 #include "cli/args.h"
-#include "cli/bug.h"
 #include "graph/base/err.h"
 #include "cli/help.h"
 #include "cli/mapped.h"

@@ -10,7 +10,6 @@
 #include "train/timed.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char form[] = "{what} of {shards} shard[shards=1?|s], {ranks} rank[ranks=1?|s]: {p50_ns} (p90 {p90_ns}, "
                            "{count} of them); rank {slowest} works longest, "

@@ -2,7 +2,6 @@
 #include "cli/run_step.h"
 
 #include "cli/session.h"
-#include "graph/base/err.h"
 #include "train/forecast.h"
 #include "train/train.h"
 

@@ -5,7 +5,6 @@
 #include "bench/sweep.h"
 #include "cli/outfile.h"
 #include "cli/say.h"
-#include "graph/base/err.h"
 
 #include <signal.h>
 #include <stdlib.h>

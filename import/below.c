@@ -2,7 +2,6 @@
 #include "import/model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct finder {
     const node *const *input;

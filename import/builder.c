@@ -5,7 +5,6 @@
 #include "import/model.h"
 #include "graph/ir/scalar.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {

@@ -5,7 +5,6 @@
 #include "graph/base/json.h"
 #include "import/name.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

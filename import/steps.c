@@ -2,8 +2,6 @@
 #include "graph/ir/attr.h"
 #include "import/model.h"
 
-#include <string.h>
-
 static void add_names(text *t, int n, const char *const *name)
 {
     for (int i = 0; i < n; i++) {

@@ -6,7 +6,6 @@
 #include "schedule/place/place.h"
 #include "schedule/schema/schema.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void find_inputs(plan *p)

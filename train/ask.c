@@ -4,9 +4,6 @@
 
 #include "graph/base/err.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static bool open_run(const char *run, asked *out, ts_error *e)
 {
     *out = (asked){.verdict = {.n = 0}};

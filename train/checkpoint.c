@@ -5,7 +5,6 @@
 #include "graph/base/base.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "graph/base/random.h"
 #include "train/ask.h"
 #include "train/decode.h"
-#include "train/run_folder.h"
 #include "train/task.h"
 
 #include <stdio.h>

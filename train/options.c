@@ -1,7 +1,6 @@
 /* options.c - the table, and reading, writing, comparing any option by its row alone. */
 #include "train/task.h"
 
-#include "graph/base/base.h"
 #include "graph/base/err.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "train/report_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* points of a curve; marks of an axis; pixels above and below the plot */
 enum { MOST_BUCKETS = 300, MOST_TICKS = 14, ABOVE = 26, BELOW = 38 };

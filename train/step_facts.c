@@ -1,5 +1,4 @@
 /* step_facts.c - what a step takes in memory, and what rules that compute values again save of it. */
-#include "graph/base/err.h"
 #include "train/shards.h"
 
 #include <stdio.h>

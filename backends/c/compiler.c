@@ -1,8 +1,6 @@
 /* compiler.c - looks along PATH, and asks a compiler who it is. */
 #include "backends/c/compiler.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -3,7 +3,6 @@
 #include "graph/ir/custom.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const node *custom_kernel(const plan *p, const kernel *k)
 {

@@ -1,7 +1,6 @@
 /* loader.c - dlopen of a sealed memory file. */
 #include "backends/cache/loader.h"
 #include "backends/cache/elf.h"
-#include "backends/cache/folder.h"
 #include "backends/cache/work_folder.h"
 
 #include <dlfcn.h>

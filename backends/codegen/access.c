@@ -3,8 +3,6 @@
 #include "schedule/plan/extents.h"
 #include "schedule/nest/kept.h"
 
-#include <string.h>
-
 dtype source_dtype(const emitter *m, int load)
 {
     return stored_as(m->p, m->s->load[load]->from);

@@ -7,9 +7,6 @@
 #include "backends/codegen/trips.h"
 #include "schedule/nest/kept.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static bool over_lanes(const loop *q)
 {
     return q->role->group;

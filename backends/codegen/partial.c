@@ -4,8 +4,6 @@
  * them, so that tiles inside hold no test of it. */
 #include "backends/codegen/trips.h"
 
-#include <string.h>
-
 static uint32_t condition_axes(const expr *x)
 {
     uint32_t axes = x_is_choice(x) && !x_count(x->arg[0], X_LOAD) ? x_axes(x->arg[0]) : 0;

@@ -2,8 +2,6 @@
  * along vectors where the language has them, and then along what is left of them, one by one. */
 #include "backends/codegen/vectors.h"
 
-#include <stdio.h>
-
 static const char *loop_axis(const emitter *m, int axis)
 {
     return arena_format(m->mem, "%s_%d", m->s->letter[axis], axis);

@@ -1,8 +1,6 @@
 /* stmt.c - building statements, and what can be seen of them. */
 #include "backends/codegen/stmt.h"
 
-#include <string.h>
-
 code code_begin(arena *mem)
 {
     stmt *root = arena_get(mem, sizeof *root);

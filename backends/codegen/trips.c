@@ -1,9 +1,7 @@
 /* trips.c - from nests to trees of trips: the loops as the nest has them, the passes in their order, and where the
  * emitter stands at each node. */
 #include "backends/codegen/trips.h"
-#include "backends/codegen/ring.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const trips_pass trips_passes[N_TRIPS_PASS] = {

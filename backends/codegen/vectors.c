@@ -7,7 +7,6 @@
  * What is left over at the end is a vector of which fewer elements count. */
 #include "backends/codegen/trips.h"
 #include "backends/codegen/vectors.h"
-#include "schedule/plan/extents.h"
 
 #include <string.h>
 

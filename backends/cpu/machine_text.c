@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool machine_parse(machine *m, const char *s, err *e); /* called by machine_load */

@@ -6,7 +6,6 @@
 #include "backends/cuda/target.h"
 #include "backends/cache/cache.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "backends/cuda/target.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct card_memory {
     ts_shared s;   /* first: one is the other */

@@ -3,7 +3,6 @@
  * memory and back; what it gains is what groups read at the same time. */
 #include "backends/gpu/guess_parts.h"
 
-#include "backends/gpu/figures.h"
 #include "schedule/nest/nest.h"
 #include "schedule/passes/split.h"
 

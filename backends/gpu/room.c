@@ -1,6 +1,5 @@
 /* room.c - registers that a lane of a kernel takes. */
 #include "backends/gpu/figuring.h"
-#include "schedule/nest/kept.h"
 #include "schedule/nest/slice.h"
 
 #include <math.h>

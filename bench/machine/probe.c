@@ -5,7 +5,6 @@
 #include "backends/probe/cpus.h"
 #include "graph/base/err.h"
 #include "graph/base/js.h"
-#include "graph/base/stats.h"
 #include "backends/probe/units.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "graph/base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void report_free(report *r)

@@ -4,8 +4,6 @@
 #include "bench/report/page.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { IN_A_SENTENCE = 4 };       /* loops */
 static const double SMALL = 0.02; /* of the difference: not worth a row */

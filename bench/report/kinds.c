@@ -1,7 +1,6 @@
 /* Twelve layers are one thing twelve times: kernels whose names differ only in numbers standing alone (layer.0.query,
  * layer.1.query) and that have the same op and flops are one kind. It is by kinds that candidates are compared. */
 #include "bench/report/data.h"
-#include "graph/base/err.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "bench/report/page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A code span: no character in it means anything, if its fence is longer than any run of backquotes inside. */

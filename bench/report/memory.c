@@ -1,7 +1,6 @@
 /* Section 6: how much memory? Peak and arena against the lower bound (the largest set of values alive at once), and
  * where each buffer lies and how long it lives. */
 #include "bench/report/page.h"
-#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "bench/report/page.h"
 
 #include <math.h>
-#include <string.h>
 
 bool verdict_decided(const report *r)
 {

@@ -2,7 +2,6 @@
 #include "bench/report/parts.h"
 #include "bench/report/report.h"
 #include "graph/base/err.h"
-#include "graph/base/formats.h"
 
 #include <math.h>
 #include <string.h>

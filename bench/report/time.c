@@ -1,7 +1,6 @@
 /* Section 5: where does the time go? One bar per candidate, cut by op, with what is spent outside kernels; below it
  * the kernels by time with the running total. */
 #include "bench/report/page.h"
-#include "graph/base/err.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "bench/report/page.h"
 
 #include <math.h>
-#include <string.h>
 
 /* pixels; contestants that are drawn, in all and of one kind */
 enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };

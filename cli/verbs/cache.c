@@ -2,7 +2,6 @@
 #include "cli/args.h"
 #include "cli/say.h"
 #include "cli/session.h"
-#include "graph/base/base.h"
 
 #include <string.h>
 

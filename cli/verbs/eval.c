@@ -1,13 +1,11 @@
 /* eval.c - tessera eval: how good a trained model is on data. */
 #include "train/ask.h"
-#include "graph/base/err.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/train_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool work(const args *a, asked *out, ts_error *e)
 {

@@ -1,5 +1,4 @@
 /* import.c - tessera import: a network as a folder that people can read, edit and compare. */
-#include "graph/base/err.h"
 #include "cli/outfile.h"
 #include "cli/say.h"
 #include "cli/session.h"

@@ -1,6 +1,5 @@
 /* report.c - tessera report: results as one HTML page. */
 #include "bench/report/report.h"
-#include "train/ask.h"
 #include "train/report.h"
 #include "train/run_folder.h"
 #include "cli/args.h"

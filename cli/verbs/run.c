@@ -10,7 +10,6 @@
 #include "cli/values.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct job {
     session session;

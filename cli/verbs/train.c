@@ -11,7 +11,6 @@
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- signals: the first one asks for an end, the second one is an end ---- */

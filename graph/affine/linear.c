@@ -1,8 +1,6 @@
 /* linear.c - integer expressions as sums of atoms. */
 #include "graph/affine/linear.h"
 
-#include <string.h>
-
 static bool whole(const expr *x)
 {
     return x->dtype == TS_I64 || (x->dtype == TS_N_DTYPE && x->is_whole);

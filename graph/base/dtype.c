@@ -1,8 +1,6 @@
 /* dtype.c - names, sizes and classes of data types, and numpy's promotion. */
 #include "graph/base/dtype.h"
 
-#include <string.h>
-
 typedef struct facts {
     const char *name;
     int bytes, bits; /* in memory; of the value */

@@ -3,7 +3,6 @@
 #include "graph/base/base.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static void add_text(text *t, const char *s, int most) /* most < 0: all of it */

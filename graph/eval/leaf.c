@@ -3,7 +3,6 @@
 #include "graph/base/random.h"
 #include "graph/ir/known.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

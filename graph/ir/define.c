@@ -1,5 +1,4 @@
 /* define.c - ts_define: a program's record, checked, as one of this graph's operations. */
-#include "graph/ir/attr.h"
 #include "graph/ir/custom.h"
 
 #include <ctype.h>

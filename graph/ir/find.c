@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BY_NAME, BY_RULE, BY_FORM, LONGEST_NAME = 128 };

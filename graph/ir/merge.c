@@ -2,8 +2,6 @@
  * any order; what is like none of them has to say its merge itself. */
 #include "graph/ir/merge.h"
 
-#include <string.h>
-
 typedef struct deriving {
     arena *mem;
     const expr *x; /* the fold */

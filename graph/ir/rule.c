@@ -1,7 +1,6 @@
 /* rule.c - shape rules, axes, and small helpers shared by the files of graph/ops/. */
 #include "graph/ir/rule.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

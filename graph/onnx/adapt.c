@@ -4,7 +4,6 @@
 #include "graph/ir/attr.h"
 #include "graph/ir/rule.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

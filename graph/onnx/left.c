@@ -1,7 +1,6 @@
 /* left.c - operators that tools write and that are left out, with the reason and what to bring in their place. */
 #include "graph/ir/op.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct {

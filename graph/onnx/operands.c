@@ -1,10 +1,6 @@
 /* operands.c - operands and attributes of calls, read as adapters need them. */
 #include "graph/ir/rule.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const node *onnx_in(const onnx_call *c, int i)
 {
     return i < c->n_in ? c->in[i] : NULL;

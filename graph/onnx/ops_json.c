@@ -1,8 +1,6 @@
 /* ops_json.c - the operation table as JSON: what help, documents and tests of operations read. */
 #include "graph/ir/op.h"
 
-#include <string.h>
-
 static void print_count(text *t, int n)
 {
     text_add(t, n < 0 ? "*" : "%d", n);

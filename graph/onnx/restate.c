@@ -2,7 +2,6 @@
 #include "graph/onnx/restate_scan.h"
 #include "graph/ir/rule.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>

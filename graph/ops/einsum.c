@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_TERM = 64, REST = '0' /* axes of "..." are named 0, 1, ... from the last one backwards */ };

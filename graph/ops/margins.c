@@ -2,7 +2,6 @@
  * the file lists, and what classes follow. All in f32. */
 #include "graph/ops/forest.h"
 #include "graph/ops/scores.h"
-#include "graph/ir/trip.h"
 
 #include <string.h>
 

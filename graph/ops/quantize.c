@@ -1,6 +1,5 @@
 /* quantize.c - reals as small integers, q = round(x / scale) + zero, and products of such integers in 32 bits. A scale
  * is one number, one for each element of an axis, or one for each block along an axis. */
-#include "graph/ir/known.h"
 #include "graph/ops/quantize.h"
 
 #include <math.h>

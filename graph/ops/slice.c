@@ -3,7 +3,6 @@
 #include "graph/ops/cut.h"
 #include "graph/ir/rule.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- helpers ---- */

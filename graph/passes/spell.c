@@ -1,8 +1,6 @@
 /* spell.c - expressions as nodes: a named operation where one says the same, else a formula or an element. */
 #include "graph/passes/spell.h"
 
-#include <string.h>
-
 enum { LONG = 160 }; /* what a formula may hold */
 
 /* ---- element ---- */

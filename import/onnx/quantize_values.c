@@ -2,7 +2,6 @@
  * product takes them rounded; what Conv gives is rounded for whoever reads it, behind its activation: runtimes have
  * convolutions of integers that give integers, and sums of two such values. Elsewhere (residuals of transformers)
  * values stay f32. */
-#include "import/name.h"
 #include "import/onnx/body.h"
 #include "import/onnx/quantize.h"
 

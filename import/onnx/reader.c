@@ -3,7 +3,6 @@
 #include "import/onnx/body.h"
 #include "import/onnx/scan.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { NEWEST_IR = 14, FIRST_IR_WITH_OPSETS = 3 }; /* onnx.proto, Version */

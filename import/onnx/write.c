@@ -6,7 +6,6 @@
 #include "import/onnx/write.h"
 #include "import/writer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct maker {

@@ -5,7 +5,6 @@
 #include "import/text/pattern.h"
 #include "import/text/unicode.h"
 
-#include <ctype.h>
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* read.c - what a tokenizer is, from its file: vocab.txt, a token a line, or tokenizer.json. Files are untrusted. */
 #include "import/text/tokenizer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { JSON_DEPTH = 32 }; /* of objects in objects */

@@ -1,7 +1,6 @@
 /* scripts.c - UnicodeScripts: a word ends where the script of the text changes, as SentencePiece trains. The scripts
  * are those of that program's table; Japanese's three count as one; what is in none, and spaces, belong to any. */
 #include "import/text/tokenizer.h"
-#include "import/text/unicode.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* tokenizer.c - opening one, and the way of a text through it. */
 #include "import/text/tokenizer.h"
-#include "import/text/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>

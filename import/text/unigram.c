@@ -4,7 +4,6 @@
 #include "import/text/unicode.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PENALTY = 10 }; /* below the least score */
 typedef struct unigram {

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static ts_tensor table(ts_graph *g, ts_dtype dtype, int64_t d, double (*at)(int64_t d, int64_t row, int64_t column))
 {

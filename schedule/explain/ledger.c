@@ -3,8 +3,6 @@
 #include "schedule/explain/explain.h"
 #include "schedule/plan/hazard.h"
 
-#include <stdlib.h>
-
 typedef struct ledger {
     const plan *p;
     const char *by; /* the back end of a plan for one device */

@@ -3,7 +3,6 @@
 #include "schedule/fuse/fuse.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is looked up ---- */

@@ -7,8 +7,6 @@
 #include "schedule/fuse/fuse.h"
 #include "schedule/plan/checkpointing.h"
 
-#include <string.h>
-
 /* ---- is an access linear in the axes? ---- */
 static const layout *layout_of(const plan *p, const node *n)
 {

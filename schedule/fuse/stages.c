@@ -1,11 +1,9 @@
 /* stages.c - the second half of the fusion pass: clusters of items become kernels of stages; axes of one element go,
  * neighbours that every access walks as one are merged (batch and row of a product become m). */
-#include "graph/ir/custom.h"
 #include "schedule/plan/extents.h"
 #include "schedule/fuse/fuse.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

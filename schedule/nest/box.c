@@ -4,8 +4,6 @@
 #include "schedule/plan/extents.h"
 #include "schedule/nest/nest.h"
 
-#include <string.h>
-
 typedef struct finding {
     const plan *p;
     const kernel *k;

@@ -1,8 +1,6 @@
 /* nest.c - what nests come to, and their notation, printed. */
 #include "schedule/nest/nest.h"
 
-#include <string.h>
-
 const char nest_nowhere[] = "none";
 
 int64_t loop_trips(const loop *l)

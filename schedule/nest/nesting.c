@@ -3,7 +3,6 @@
 #include "schedule/nest/nest.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool refuse(nesting *b, int which, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static bool refuse(nesting *b, int which, const char *fmt, ...) /* the first reason is kept */

@@ -5,8 +5,6 @@
 #include "schedule/passes/passes.h"
 #include "schedule/schema/schema.h"
 
-#include <string.h>
-
 typedef struct asking {
     plan *p;
     const group *q;

@@ -6,8 +6,6 @@
  * a stretch the cheapest cuts follow by going through the places once; bounds are tried in steps. */
 #include "schedule/passes/checkpointing.h"
 
-#include <string.h>
-
 bool retake_forgoes(const retake *r, const node *n)
 {
     return r->kept[n->id] && r->rule[n->id] >= 0 && !r->stays[n->id];

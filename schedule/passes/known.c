@@ -11,8 +11,6 @@
 #include "schedule/passes/passes.h"
 #include "schedule/plan/plan.h"
 
-#include <string.h>
-
 enum { LEAST = 4096 };                /* elements */
 static const int64_t ROOM = 64 << 20; /* bytes by which weights may grow */
 

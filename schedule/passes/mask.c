@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* A score at most this is masked; at least MARGIN below the largest of its row its exponential is 0. */
 enum { LOW = -1000, MARGIN32 = 104, MARGIN64 = 746, FINEST = 16 };

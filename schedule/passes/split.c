@@ -12,7 +12,6 @@
 #include "schedule/nest/nest.h"
 #include "schedule/passes/split_states.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- the parts ---- */

@@ -4,7 +4,6 @@
 #include "schedule/passes/passes.h"
 #include "schedule/schema/schema.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct splitting {

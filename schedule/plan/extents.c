@@ -1,8 +1,6 @@
 /* extents.c - what extents that vary are at some extent of their variables. */
 #include "schedule/plan/extents.h"
 
-#include <string.h>
-
 typedef long long ll;
 
 varying extents_of(const plan *p, const node *n, int axis)

@@ -1,8 +1,6 @@
 /* target.c - rows of a target's tables. */
 #include "schedule/plan/target.h"
 
-#include <string.h>
-
 const role *target_role(const target *t, const char *name, size_t n)
 {
     for (int i = 0; i < t->n_role; i++)

@@ -2,7 +2,6 @@
  * of factors, scales on q and k, masks added or chosen by, reshapes of heads, a test for rows that are masked away. */
 #include "graph/ir/attr.h"
 #include "graph/ir/recognise.h"
-#include "graph/ir/rule.h"
 
 #include <string.h>
 
