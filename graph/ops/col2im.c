@@ -5,31 +5,17 @@
 /* The window that took the blocks from the image; in: the image, out: how many blocks along each axis. */
 static bool read_blocks(const node *n, window *w, err *e)
 {
-    static const char *const name[] = {"image", "block", "strides", "dilations", "pads"};
     const type *t = &n->in[0]->type;
-    int64_t value[5][2 * MAX_SPACE], blocks = 1, points = 1;
+    int64_t blocks = 1, points = 1;
     *w = (window){.n = node_attr(n, "image")->n};
     if (w->n < 1 || w->n > MAX_SPACE || t->rank != 3)
         return err_set(e, TS_UNSUPPORTED, "rank %d and %d spatial axes: 3, and 1 to %d, are supported", t->rank, w->n,
                        MAX_SPACE);
-    for (int i = 0; i < COUNT(name); i++) {
-        const attr *a = node_attr(n, name[i]);
-        const int count = i == 4 ? 2 * w->n : w->n;
-        if (a->kind != '-' && a->n != count)
-            return err_set(e, TS_BAD_INPUT, "%s: %d numbers, %d expected", name[i], a->n, count);
-        for (int k = 0; k < count; k++) {
-            value[i][k] = a->kind == '-' ? i != 4 : a->ints[k];
-            if (value[i][k] < (i != 4) || value[i][k] > INT32_MAX)
-                return err_set(e, TS_BAD_INPUT, "%s: %lld is not in %d...%d", name[i], (long long)value[i][k], i != 4,
-                               INT32_MAX);
-        }
-    }
+    if (!window_numbers(n, "image", w->n, w->in, 1, 1, e) || !window_numbers(n, "block", w->n, w->kernel, 1, 1, e) ||
+        !window_steps(n, w, 0, e))
+        return false;
     for (int s = 0; s < w->n; s++) {
-        w->in[s] = value[0][s], w->kernel[s] = value[1][s], w->stride[s] = value[2][s], w->dilation[s] = value[3][s];
-        w->before[s] = value[4][s], w->after[s] = value[4][s + w->n];
-        w->out[s] = (w->in[s] + w->before[s] + w->after[s] - (w->kernel[s] - 1) * w->dilation[s] - 1) / w->stride[s] +
-                    1;
-        if (w->out[s] < 1 || !int_mul(blocks, w->out[s], &blocks) || !int_mul(points, w->kernel[s], &points))
+        if (!window_places(w, s, 1) || !int_mul(blocks, w->out[s], &blocks) || !int_mul(points, w->kernel[s], &points))
             return err_set(
                 e, TS_BAD_INPUT,
                 "spatial axis %d: a block of %lld, dilated by %lld, in an image of %lld with %lld and %lld of padding; "

@@ -58,26 +58,22 @@ const expr *conv_body(defn *d)
     arena *mem = d->mem;
     if (!window_read(d->node, w->dim + 2, &win, d->err))
         return NULL;
-    int axis = defn_fold(d, inputs);
-    uint32_t folds = 1u << axis;
-    /* w [oc, ic / group, kernel...] at oc and the folded ic */
-    weight[0] = x_axis(mem, 1), weight[1] = x_axis(mem, axis);
+    const int axis = defn_fold(d, inputs);
+    uint32_t folds;
+    const expr *inside = window_element(d, &win, at, &folds); /* x [n, ic, in...], w [oc, ic / group, kernel...] */
+    weight[0] = x_axis(mem, 1);
+    for (int i = 0; i <= win.n; i++)
+        weight[i + 1] = x_axis(mem, axis + i); /* folded one after the other */
     /* the first input channel of the group that oc is in */
     const expr *first = x2(mem, "mul", x2(mem, "floordiv", x_axis(mem, 1), x_whole(mem, outputs ? outputs : 1)),
                            x_whole(mem, inputs));
-    at[0] = x_axis(mem, 0), at[1] = groups == 1 ? weight[1] : x2(mem, "add", first, weight[1]); /* x [n, ic, in...] */
-    for (int s = 0; s < win.n; s++) {
-        axis = defn_fold(d, win.kernel[s]), folds |= 1u << axis;
-        weight[s + 2] = x_axis(mem, axis);
-        at[s + 2] = window_place(mem, &win, s, x_axis(mem, s + 2), weight[s + 2]); /* o * stride + k * dilation - pad */
-    }
-    const expr *x = defn_at(d, 0, at), *inside = window_inside(mem, &win, at + 2);
+    at[1] = groups == 1 ? weight[1] : x2(mem, "add", first, weight[1]);
+    const expr *x = defn_at(d, 0, at);
     if (inside)
         x = x3(mem, "select", inside, x, x_whole(mem, 0)); /* pads are zeros that are never read */
     const dtype to = d->node->type.dtype;
     x = x2(mem, "mul", x_cast(mem, to, x), x_cast(mem, to, defn_at(d, 1, weight)));
-    d->value = x_fold(mem, "add", folds, x); /* y [n, oc, out...] */
-    return d->value;
+    return x_fold(mem, "add", folds | 1u << axis, x); /* y [n, oc, out...] */
 }
 
 /* ---- recipes ---- */

@@ -12,19 +12,16 @@ enum { MAX_PHASES = 8 }; /* as many tensors as one element may read */
 static bool read_reverse(const node *n, window *w, err *e)
 {
     const type *x = &n->in[0]->type, *k = &n->in[1]->type;
-    int64_t extra[MAX_SPACE], pads[2 * MAX_SPACE];
+    int64_t extra[MAX_SPACE];
     *w = (window){.n = x->rank - 2};
     if (w->n < 1 || w->n > MAX_SPACE || k->rank != x->rank)
         return operands_refuse(
             2, n->in, e, "x [n, channel, space...] and a weight of that rank, with 1 to %d axes of space,", MAX_SPACE);
-    if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
-        !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
-        !window_numbers(n, "pads", 2 * w->n, pads, INT64_MIN, 0, e) ||
-        !window_numbers(n, "output_padding", w->n, extra, 0, 0, e))
+    if (!window_steps(n, w, INT64_MIN, e) || !window_numbers(n, "output_padding", w->n, extra, 0, 0, e))
         return false;
     for (int s = 0; s < w->n; s++) {
         int64_t size, reach;
-        w->in[s] = x->dim[s + 2], w->kernel[s] = k->dim[s + 2], w->before[s] = pads[s], w->after[s] = pads[s + w->n];
+        w->in[s] = x->dim[s + 2], w->kernel[s] = k->dim[s + 2];
         const bool fits = int_mul(w->in[s] - 1, w->stride[s], &size) &&
                           int_mul(w->kernel[s] - 1, w->dilation[s], &reach) && int_add(size, reach, &size) &&
                           int_add(size, extra[s] + 1, &size) && int_add(size, -w->before[s], &size) &&

@@ -17,9 +17,20 @@ bool window_numbers(const node *n, const char *name, int count, int64_t *out, in
     return true;
 }
 
-/* How many places a window can take: floor or ceil of (padded - reach) / stride, plus 1. With ceil, one window may be
- * longer than all there is. */
-static bool places(window *w, int s, int64_t least, err *e)
+bool window_steps(const node *n, window *w, int64_t least, err *e)
+{
+    int64_t pads[2 * MAX_SPACE];
+    if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
+        !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
+        !window_numbers(n, "pads", 2 * w->n, pads, least, 0, e))
+        return false;
+    for (int s = 0; s < w->n; s++)
+        w->before[s] = pads[s], w->after[s] = pads[s + w->n];
+    return true;
+}
+
+/* Floor or ceil of (padded - reach) / stride, plus 1. With ceil, one window may be longer than all there is. */
+bool window_places(window *w, int s, int64_t least)
 {
     int64_t reach, padded;
     const int64_t stride = w->stride[s];
@@ -33,34 +44,29 @@ static bool places(window *w, int s, int64_t least, err *e)
         if (w->ceil && w->out[s] > 0 && (w->out[s] - 1) * stride >= w->in[s] + w->before[s])
             w->out[s]--; /* would begin in the end padding */
     }
-    if (!ok || w->out[s] < least)
-        return err_set(
-            e, TS_BAD_INPUT,
-            "a window of %lld, dilated by %lld, does not fit spatial axis %d of extent %lld with pads of %lld and %lld",
-            (long long)w->kernel[s], (long long)w->dilation[s], s, (long long)w->in[s], (long long)w->before[s],
-            (long long)w->after[s]);
-    return true;
+    return ok && w->out[s] >= least;
 }
 
 static bool read(const node *n, const int64_t *kernel, int64_t least, window *w, err *e)
 {
     const type *t = &n->in[0]->type;
-    int64_t pads[2 * MAX_SPACE];
     *w = (window){.n = t->rank - 2};
     if (w->n < 1 || w->n > MAX_SPACE)
         return err_set(e, TS_UNSUPPORTED, "rank %d, [batch, channel, space...] with 1 to %d axes of space expected",
                        t->rank, MAX_SPACE);
-    if (!window_numbers(n, "strides", w->n, w->stride, 1, 1, e) ||
-        !window_numbers(n, "dilations", w->n, w->dilation, 1, 1, e) ||
-        !window_numbers(n, "pads", 2 * w->n, pads, 0, 0, e))
+    if (!window_steps(n, w, 0, e))
         return false;
     for (const attr_spec *s = n->op->attr; s->name; s++)
         if (!strcmp(s->name, "ceil_mode"))
             w->ceil = node_int(n, "ceil_mode");
     for (int s = 0; s < w->n; s++) {
-        w->in[s] = t->dim[s + 2], w->kernel[s] = kernel[s], w->before[s] = pads[s], w->after[s] = pads[s + w->n];
-        if (!places(w, s, least, e))
-            return false;
+        w->in[s] = t->dim[s + 2], w->kernel[s] = kernel[s];
+        if (!window_places(w, s, least))
+            return err_set(e, TS_BAD_INPUT,
+                           "a window of %lld, dilated by %lld, does not fit spatial axis %d of extent %lld with pads "
+                           "of %lld and %lld",
+                           (long long)w->kernel[s], (long long)w->dilation[s], s, (long long)w->in[s],
+                           (long long)w->before[s], (long long)w->after[s]);
     }
     return true;
 }
@@ -80,13 +86,14 @@ bool window_kernel(const node *n, window *w, err *e)
     return read(n, kernel->ints, 0, w, e);
 }
 
-const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k)
+/* The place that kernel point `k` of result `o` reads along spatial axis s. */
+static const expr *place_of(arena *mem, const window *w, int s, const expr *o, const expr *k)
 {
     const expr *start = x_offset(mem, o, w->stride[s], -w->before[s]);
     return w->kernel[s] == 1 ? start : x2(mem, "add", start, x_offset(mem, k, w->dilation[s], 0));
 }
 
-const expr *window_inside(arena *mem, const window *w, const expr *const *place)
+static const expr *is_inside(arena *mem, const window *w, const expr *const *place)
 {
     const expr *all = NULL;
     for (int s = 0; s < w->n; s++) {
@@ -104,9 +111,9 @@ const expr *window_element(defn *d, const window *w, const expr **at, uint32_t *
     for (int s = 0; s < w->n; s++) {
         const int axis = defn_fold(d, w->kernel[s]);
         *folds |= 1u << axis;
-        at[s + 2] = window_place(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
+        at[s + 2] = place_of(d->mem, w, s, x_axis(d->mem, s + 2), x_axis(d->mem, axis));
     }
-    return window_inside(d->mem, w, at + 2);
+    return is_inside(d->mem, w, at + 2);
 }
 
 /* ---- ONNX ---- */

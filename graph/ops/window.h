@@ -19,12 +19,13 @@ bool window_numbers(const node *n, const char *name, int count, int64_t *out, in
 bool window_read(const node *n, const int64_t *kernel, window *w, err *e);
 /* The same with n's attribute kernel; a window that just does not fit has no place, and its result is empty. */
 bool window_kernel(const node *n, window *w, err *e);
-/* The place that kernel point `k` of result `o` reads along spatial axis s. */
-const expr *window_place(arena *mem, const window *w, int s, const expr *o, const expr *k);
-/* Whether that place is real, for all spatial axes whose windows can leave the tensor; NULL when none can. */
-const expr *window_inside(arena *mem, const window *w, const expr *const *place);
-/* Subscripts of the element that kernel point k... of result o... reads, the axes that are folded over such points, and
- * window_inside of them. */
+/* Steps and pads alone, of n's attributes and w->n axes; pads of at least `least`. */
+bool window_steps(const node *n, window *w, int64_t least, err *e);
+/* w->out[s], how many places the window can take; false: fewer than `least`, or too many. */
+bool window_places(window *w, int s, int64_t least);
+/* Subscripts of the element that kernel point k... of result o... reads, and the axes that are folded over such points,
+ * one after the other. Gives whether the place is real, for all spatial axes whose windows can leave the tensor; NULL
+ * when none can. */
 const expr *window_element(defn *d, const window *w, const expr **at, uint32_t *folds);
 /* An ONNX node's kernel_shape (or `kernel` where absent), strides, dilations, and pads or auto_pad, as three
  * attributes in out. */
