@@ -3,40 +3,52 @@
 #include "schedule/passes/mask.h"
 
 #include "graph/affine/interval.h"
+#include "schedule/plan/extents.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A score at most this is masked; at least MARGIN below the largest of its row its exponential is 0. */
-enum { LOW = -1000, MARGIN32 = 104, MARGIN64 = 746, FINEST = 16 };
+enum { FINEST = 16 };
 
 typedef struct search {
-    plan *p;
-    const kernel *k;
+    masking m;
     mask_skip *y;
-    int from;               /* the stage of masked scores */
     span value[MAX_STAGES]; /* of a stage where it is masked */
-    int64_t grain;
-    double high, margin; /* masked scores are at most this */
 } search;
+
+/* So far below the largest of its row an exponential is 0. */
+static double margin(const masking *m)
+{
+    return m->k->stage[m->from].node->type.dtype == TS_F64 ? 746 : 104;
+}
+
+static const expr *element(const void *of, const node *n, const expr *x)
+{
+    return extents_element(of, n, x);
+}
+
+static span_memo memo_of(plan *p) /* definitions of its nodes, with extents that vary */
+{
+    return (span_memo){.mem = &p->mem, .element = element, .of = p};
+}
 
 /* ---- what follows from a masked score ---- */
 static bool where_masked(void *user, const expr *load, span *out)
 {
     const search *f = user;
-    const int i = kernel_stage(f->k, load->from);
+    const int i = kernel_stage(f->m.k, load->from);
     *out = (span){-0x1p100, 0x1p100};
-    if (i >= 0 && f->y->along[i] >= 0 && !(f->k->stage[i].folds >> f->y->along[i] & 1))
+    if (i >= 0 && f->y->along[i] >= 0 && !(f->m.k->stage[i].folds >> f->y->along[i] & 1))
         *out = f->value[i];
     else if (i >= 0 && i == f->y->check)
-        out->low = f->high + f->margin;
+        out->low = MASK_LOW + margin(&f->m);
     return i >= 0 || dtype_class(load->from->type.dtype) == D_REAL;
 }
 
 static span masked(search *f, const stage *s, const expr *x)
 {
     span axis[MAX_AXIS];
-    span_memo memo = mask_memo(f->p);
+    span_memo memo = memo_of(f->m.p);
     for (int a = 0; a < s->n_axis; a++)
         axis[a] = (span){0, (double)s->extent[a] - 1};
     return span_of(&(span_box){.memo = &memo, .axis = axis, .known = where_masked, .user = f}, x);
@@ -52,14 +64,15 @@ static bool is_load_of(const expr *x, const node *n)
 /* The axis along which stage s reads those that are masked; -1: it reads none, -2: in no such way. */
 static int axis_of(const search *f, const stage *s)
 {
+    const kernel *k = f->m.k;
     int axis = -1;
     for (int j = 0; j < s->n_load; j++) {
-        const int o = kernel_stage(f->k, s->load[j]->from);
-        if (o < 0 || o >= s - f->k->stage || f->y->along[o] < 0 || f->k->stage[o].folds >> f->y->along[o] & 1)
+        const int o = kernel_stage(k, s->load[j]->from);
+        if (o < 0 || o >= s - k->stage || f->y->along[o] < 0 || k->stage[o].folds >> f->y->along[o] & 1)
             continue;
-        const stage *from = &f->k->stage[o];
+        const stage *from = &k->stage[o];
         const expr *at = s->load[j]->arg[from->dim[f->y->along[o]]];
-        if (at->kind != X_AXIS || at->axis < f->k->n_shared || s->extent[at->axis] != from->extent[f->y->along[o]] ||
+        if (at->kind != X_AXIS || at->axis < k->n_shared || s->extent[at->axis] != from->extent[f->y->along[o]] ||
             (axis >= 0 && axis != at->axis))
             return -2;
         axis = at->axis;
@@ -69,7 +82,7 @@ static int axis_of(const search *f, const stage *s)
 
 static bool follows(search *f, int i)
 {
-    const stage *s = &f->k->stage[i];
+    const stage *s = &f->m.k->stage[i];
     const expr *fold = stage_fold(s);
     const int axis = axis_of(f, s);
     if (axis == -2)
@@ -80,11 +93,11 @@ static bool follows(search *f, int i)
         f->value[i] = masked(f, s, s->value);
         return s->scratch;
     }
-    const node *scores = f->k->stage[f->from].node;
+    const node *scores = f->m.k->stage[f->m.from].node;
     if (fold->kind != X_FOLD)
         return false;
     if (x_folds_by(fold, "max") && is_load_of(fold->arg[0], scores)) {
-        const bool rows = s->scratch && s->n_result == f->k->n_shared && s->folds == 1u << axis;
+        const bool rows = s->scratch && s->n_result == f->m.k->n_shared && s->folds == 1u << axis;
         if (f->y->check >= 0 || !rows || s->value != fold || s->node->type.dtype != fold->dtype)
             return false;
         f->y->check = i;
@@ -97,7 +110,7 @@ static bool follows(search *f, int i)
 /* The outermost loop over the axis takes the bound: one of whole trips, or the lanes of plain elements. */
 static bool bounded(search *f, int i)
 {
-    const stage *s = &f->k->stage[i];
+    const stage *s = &f->m.k->stage[i];
     const int axis = f->y->along[i];
     int l = 0;
     while (l < s->nest.n && s->nest.loop[l].axis != axis)
@@ -106,75 +119,71 @@ static bool bounded(search *f, int i)
         return false;
     const loop *q = &s->nest.loop[l];
     const bool lanes = q->role->lanes && !stage_fold(s), trips = q->role->serial;
-    f->grain = f->grain / int_gcd(f->grain, q->step) * q->step;
-    return (lanes || trips) && f->grain < s->extent[axis];
+    f->m.grain = f->m.grain / int_gcd(f->m.grain, q->step) * q->step;
+    return (lanes || trips) && f->m.grain < s->extent[axis];
 }
 
 /* ---- the mask ---- */
 static bool of_other_stages(void *user, const expr *load, span *out) /* is not looked into */
 {
-    const search *f = user;
+    const masking *m = user;
     *out = (span){-0x1p100, 0x1p100};
-    return kernel_stage(f->k, load->from) >= 0;
+    return kernel_stage(m->k, load->from) >= 0;
 }
 
-static bool block_masked(search *f, span_memo *memo, int64_t block, int64_t grain)
+static bool is_masked(masking *m, span_memo *memo, const mask_skip *y, int64_t block, int64_t grain)
 {
-    const stage *s = &f->k->stage[f->from];
-    const int rows = f->k->n_shared - 1, axis = f->y->along[f->from];
+    const stage *s = &m->k->stage[m->from];
     span at[MAX_AXIS];
     for (int a = 0; a < s->n_axis; a++)
         at[a] = (span){0, (double)s->extent[a] - 1};
-    at[rows].low = (double)(block * f->y->rows), at[axis].low = (double)(grain * f->grain);
-    at[rows].high = fmin(at[rows].high, at[rows].low + (double)f->y->rows - 1);
-    at[axis].high = fmin(at[axis].high, at[axis].low + (double)f->grain - 1);
-    const span v = span_of(&(span_box){.memo = memo, .axis = at, .known = of_other_stages, .user = f}, s->value);
-    if (v.high > LOW)
-        return false;
-    f->high = fmax(f->high, v.high);
-    return true;
+    at[m->rows].low = (double)(block * y->rows), at[m->axis].low = (double)(grain * m->grain);
+    at[m->rows].high = fmin(at[m->rows].high, at[m->rows].low + (double)y->rows - 1);
+    at[m->axis].high = fmin(at[m->axis].high, at[m->axis].low + (double)m->grain - 1);
+    const span v = span_of(&(span_box){.memo = memo, .axis = at, .known = of_other_stages, .user = m}, s->value);
+    if (v.high <= MASK_LOW)
+        m->high = fmax(m->high, v.high);
+    return v.high <= MASK_LOW;
 }
 
-static bool count_blocks(search *f)
+bool mask_count(masking *m, mask_skip *y)
 {
-    mask_skip *y = f->y;
-    const stage *s = &f->k->stage[f->from];
-    const int rows = f->k->n_shared - 1;
-    const int64_t extent = s->extent[y->along[f->from]];
-    span_memo memo = mask_memo(f->p);
-    y->rows = s->extent[rows];
-    for (int i = 0; i < f->k->shared.n; i++)
-        if (f->k->shared.loop[i].axis == rows && f->k->shared.loop[i].step < y->rows)
-            y->rows = f->k->shared.loop[i].step;
-    y->grain = f->grain, y->grains = (extent + f->grain - 1) / f->grain;
-    y->n = (int)((s->extent[rows] + y->rows - 1) / y->rows);
-    int *count = arena_array(&f->p->mem, (size_t)y->n, sizeof *count);
+    const stage *s = &m->k->stage[m->from];
+    const nest *shared = &m->k->shared;
+    span_memo memo = memo_of(m->p);
+    y->rows = s->extent[m->rows];
+    for (int i = 0; i < shared->n; i++)
+        if (shared->loop[i].axis == m->rows && shared->loop[i].step < y->rows)
+            y->rows = shared->loop[i].step;
+    y->grain = m->grain, y->grains = int_ceil_div(s->extent[m->axis], m->grain);
+    y->n = y->rows ? (int)int_ceil_div(s->extent[m->rows], y->rows) : 0;
+    int *count = arena_array(&m->p->mem, (size_t)y->n + 1, sizeof *count);
     double walked = 0;
-    f->high = -INFINITY;
+    m->high = -INFINITY;
     for (int b = 0; b < y->n; b++) {
-        int n = (int)y->grains;
-        while (n > 1 && block_masked(f, &memo, b, n - 1))
-            n--;
-        count[b] = n, walked += n;
+        count[b] = (int)y->grains;
+        while (count[b] > 1 && is_masked(m, &memo, y, b, count[b] - 1))
+            count[b]--;
+        walked += count[b];
     }
-    y->count = count, y->share = walked / ((double)y->n * (double)y->grains);
+    y->count = count, y->share = y->n ? walked / ((double)y->n * (double)y->grains) : 1;
     /* The slack is for sums and differences being rounded. */
-    y->least = isinf(f->high) ? -(double)FLT_MAX : f->high + f->margin + fabs(f->high) * 1e-6;
-    return walked < (double)y->n * (double)y->grains;
+    m->least = isinf(m->high) ? -(double)FLT_MAX : m->high + margin(m) + fabs(m->high) * 1e-6;
+    return y->share < 1;
 }
 
 /* ---- a kernel ---- */
 static bool starts_at(search *f, int i)
 {
-    const kernel *k = f->k;
+    const kernel *k = f->m.k;
     const stage *s = &k->stage[i];
     const dtype d = s->node->type.dtype;
     if (!s->scratch || s->n_result != k->n_shared + 1 || (d != TS_F32 && d != TS_F64))
         return false;
     for (int j = 0; j < MAX_STAGES; j++)
         f->y->along[j] = -1;
-    f->from = i, f->y->check = -1, f->grain = FINEST, f->margin = d == TS_F64 ? MARGIN64 : MARGIN32;
-    f->y->along[i] = k->n_shared, f->high = LOW, f->value[i] = (span){-INFINITY, LOW};
+    f->m.from = i, f->m.axis = k->n_shared, f->m.grain = FINEST, f->y->check = -1;
+    f->y->along[i] = k->n_shared, f->value[i] = (span){-INFINITY, MASK_LOW};
     for (int j = i + 1; j < k->n_stage; j++)
         if (!follows(f, j))
             return false;
@@ -183,7 +192,9 @@ static bool starts_at(search *f, int i)
     for (int j = i; j < k->n_stage; j++)
         if (f->y->along[j] >= 0 && !bounded(f, j))
             return false;
-    return count_blocks(f);
+    const bool any = mask_count(&f->m, f->y);
+    f->y->least = f->m.least;
+    return any;
 }
 
 void mask_find(plan *p, kernel *k)
@@ -197,7 +208,7 @@ void mask_find(plan *p, kernel *k)
     }
     for (int i = 0; i + 1 < k->n_stage && !k->mask; i++) {
         y = y ? y : arena_get(&p->mem, sizeof *y);
-        if (starts_at(&(search){.p = p, .k = k, .y = y}, i))
+        if (starts_at(&(search){.m = {.p = p, .k = k, .rows = k->n_shared - 1}, .y = y}, i))
             k->mask = y;
     }
     if (!k->mask)

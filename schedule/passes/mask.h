@@ -9,9 +9,21 @@
  * that a masked score beyond 1e30 counts as masked, and that a value that is no number is not read. What is found lies
  * in the plan's arena. */
 #pragma once
-#include "graph/affine/interval.h"
 #include "schedule/plan/plan.h"
 
-span_memo mask_memo(plan *p);         /* definitions of its nodes, with extents that vary */
+enum { MASK_LOW = -1000 }; /* a score at most this is masked */
+
+typedef struct masking { /* a stage of scores, in blocks: of `grain` along an axis, and of rows */
+    plan *p;
+    const kernel *k;
+    int from, axis, rows; /* the stage, and its axes */
+    int64_t grain;
+    double high, least; /* masked scores are at most this, the largest of a row, by its test, at least that */
+} masking;
+
 void mask_find(plan *p, kernel *k);   /* sets k->mask where there is something to leave out, with a note */
 void mask_stream(plan *p, kernel *k); /* the same for kernels that carry states along keys (mask_stream.c) */
+
+/* Counts from the last one on which blocks are masked, by rows as the shared loops take them: y->count, and what else
+ * is known of them; m->high and m->least. False: none is. */
+bool mask_count(masking *m, mask_skip *y);

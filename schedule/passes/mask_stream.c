@@ -5,9 +5,7 @@
 #include "schedule/passes/mask.h"
 
 #include "graph/affine/interval.h"
-#include "schedule/plan/extents.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,22 +15,10 @@ typedef struct known { /* of a value in a masked trip */
 } known;
 
 typedef struct search {
-    plan *p;
-    const kernel *k;
-    int from, check, axis, rows; /* the stage of scores, that of the largest so far; axes of blocks and of rows */
-    double high, least;          /* masked scores are at most this, the largest so far at least that */
+    masking m;
+    int check; /* the stage of the largest so far */
     known value[MAX_STAGES];
 } search;
-
-static const expr *element(const void *of, const node *n, const expr *x)
-{
-    return extents_element(of, n, x);
-}
-
-span_memo mask_memo(plan *p)
-{
-    return (span_memo){.mem = &p->mem, .element = element, .of = p};
-}
 
 static const known anything = {{-0x1p100, 0x1p100}, -1};
 
@@ -90,7 +76,7 @@ static known value_of(const search *f, const known *state, const expr *x)
     if (x->kind == X_LIT)
         return (known){{x->lit, x->lit}, -1};
     if (x->kind == X_LOAD)
-        return kernel_stage(f->k, x->from) >= 0 ? f->value[kernel_stage(f->k, x->from)] : anything;
+        return kernel_stage(f->m.k, x->from) >= 0 ? f->value[kernel_stage(f->m.k, x->from)] : anything;
     for (int i = 0; i < x->n && i < MAX_ARG; i++)
         arg[i] = x->kind == X_CALL || x->kind == X_FOLD || x->kind == X_CAST ? value_of(f, state, x->arg[i]) : anything;
     if (x->kind == X_CALL)
@@ -106,10 +92,10 @@ static known value_of(const search *f, const known *state, const expr *x)
 /* The number of a state: states that begin alike and make alike steps, each by itself, have one. */
 static int number_of(const search *f, int at, int state)
 {
-    const expr *x = f->k->stage[at].value;
+    const expr *x = f->m.k->stage[at].value;
     for (int i = 0; i < at && !state; i++) {
-        const expr *y = f->k->stage[i].value;
-        const bool alone = stage_carries(&f->k->stage[i]) && x_count(y->arg[y->n_state], X_STATE) == 1;
+        const expr *y = f->m.k->stage[i].value;
+        const bool alone = stage_carries(&f->m.k->stage[i]) && x_count(y->arg[y->n_state], X_STATE) == 1;
         if (alone && x_same(x->arg[0], y->arg[0]) && x_same(x->arg[x->n_state], y->arg[y->n_state]))
             return i * MAX_STATE;
     }
@@ -119,7 +105,7 @@ static int number_of(const search *f, int at, int state)
 /* A trip of a stage that carries states. Whether they are as before, where anybody is to see them later. */
 static bool carries_on(search *f, int at)
 {
-    const stage *s = &f->k->stage[at];
+    const stage *s = &f->m.k->stage[at];
     const expr *x = s->value;
     const int n = x->n_state;
     known was[MAX_STATE], next[MAX_STATE];
@@ -127,7 +113,7 @@ static bool carries_on(search *f, int at)
     for (int i = 0; i < n; i++) {
         was[i] = (known){anything.in, number_of(f, at, i)};
         if (was[i].same == f->check * MAX_STATE)
-            was[i].in.low = f->least;
+            was[i].in.low = f->m.least;
     }
     for (int i = 0; i < n; i++) {
         next[i] = value_of(f, was, x->arg[n + i]);
@@ -149,12 +135,12 @@ static bool is_largest(const stage *s)
 
 static bool leaves_states(search *f)
 {
-    const kernel *k = f->k;
+    const kernel *k = f->m.k;
     bool all = true;
     for (int i = 0; i < k->n_stage && all; i++) {
         const stage *s = &k->stage[i];
-        if (i == f->from)
-            f->value[i] = (known){{-INFINITY, f->high}, -1};
+        if (i == f->m.from)
+            f->value[i] = (known){{-INFINITY, f->m.high}, -1};
         else if (stage_carries(s))
             all = carries_on(f, i);
         else
@@ -163,87 +149,36 @@ static bool leaves_states(search *f)
     return all;
 }
 
-/* ---- the mask ---- */
-static bool of_stages(void *user, const expr *load, span *out) /* is not looked into */
-{
-    const search *f = user;
-    *out = anything.in;
-    return kernel_stage(f->k, load->from) >= 0;
-}
-
-static bool is_masked(search *f, span_memo *memo, const mask_skip *y, int64_t block, int64_t trip)
-{
-    enum { LOW = -1000 }; /* a score at most this is masked */
-    const stage *s = &f->k->stage[f->from];
-    span at[MAX_AXIS];
-    for (int a = 0; a < s->n_axis; a++)
-        at[a] = (span){0, (double)s->extent[a] - 1};
-    at[f->axis] = (span){(double)trip, (double)trip};
-    at[f->rows].low = (double)(block * y->rows);
-    at[f->rows].high = fmin(at[f->rows].high, at[f->rows].low + (double)y->rows - 1);
-    const span v = span_of(&(span_box){.memo = memo, .axis = at, .known = of_stages, .user = f}, s->value);
-    if (v.high <= LOW)
-        f->high = fmax(f->high, v.high);
-    return v.high <= LOW;
-}
-
-static bool count_trips(search *f, mask_skip *y)
-{
-    const stage *s = &f->k->stage[f->from];
-    const nest *t = &f->k->shared;
-    span_memo memo = mask_memo(f->p);
-    y->rows = s->extent[f->rows];
-    for (int l = 0; l < t->n; l++)
-        if (t->loop[l].axis == f->rows && t->loop[l].step < y->rows)
-            y->rows = t->loop[l].step;
-    y->grain = 1, y->grains = s->extent[f->axis];
-    y->n = y->rows ? (int)((s->extent[f->rows] + y->rows - 1) / y->rows) : 0;
-    int *count = arena_array(&f->p->mem, (size_t)y->n + 1, sizeof *count);
-    double walked = 0;
-    f->high = -INFINITY;
-    for (int b = 0; b < y->n; b++) {
-        int n = (int)y->grains;
-        while (n > 1 && is_masked(f, &memo, y, b, n - 1))
-            n--;
-        count[b] = n, walked += n;
-    }
-    y->count = count, y->share = y->n ? walked / ((double)y->n * (double)y->grains) : 1;
-    return y->share < 1;
-}
-
+/* ---- a kernel ---- */
 static bool starts_at(search *f, mask_skip *y, int from)
 {
-    enum { MARGIN32 = 104, MARGIN64 = 746 }; /* so far below the largest an exponential is 0 */
-    const stage *s = &f->k->stage[from];
+    const stage *s = &f->m.k->stage[from];
     const dtype d = s->node->type.dtype;
-    f->from = from;
-    if (stage_carries(s) || !s->scratch || s->n_result == s->n_shared || (d != TS_F32 && d != TS_F64) ||
-        !count_trips(f, y))
-        return false;
-    f->least = isinf(f->high) ? -(double)FLT_MAX : f->high + (d == TS_F64 ? MARGIN64 : MARGIN32) + fabs(f->high) * 1e-6;
-    return leaves_states(f);
+    f->m.from = from;
+    return !stage_carries(s) && s->scratch && s->n_result != s->n_shared && (d == TS_F32 || d == TS_F64) &&
+           mask_count(&f->m, y) && leaves_states(f);
 }
 
 void mask_stream(plan *p, kernel *k)
 {
     const int axis = kernel_carried(k);
-    search f = {.p = p, .k = k, .axis = axis, .rows = axis - 1};
+    search f = {.m = {.p = p, .k = k, .axis = axis, .rows = axis - 1, .grain = 1}};
     mask_skip *y = arena_get(&p->mem, sizeof *y);
     bool found = false;
     while (f.check < k->n_stage && !is_largest(&k->stage[f.check]))
         f.check++;
-    for (int i = 0; f.check < k->n_stage && f.rows >= 0 && i < f.check && !found; i++)
+    for (int i = 0; f.check < k->n_stage && f.m.rows >= 0 && i < f.check && !found; i++)
         found = starts_at(&f, y, i);
     if (!found)
         return;
     for (int i = 0; i < MAX_STAGES; i++)
         y->along[i] = -1;
-    y->carried = true, y->check = f.check, y->least = f.least;
+    y->carried = true, y->check = f.check, y->least = f.m.least;
     k->mask = y;
     for (int i = 0; i < k->n_stage; i++)
         k->flops -= (1 - y->share) * stage_flops(&k->stage[i]);
     const stage *s = &k->stage[k->main];
     k->notes = arena_format(&p->mem,
                             "%s%.0f %% of %s are walked: the mask leaves nothing beyond (told apart by %lld of %s)\n",
-                            k->notes, 100 * y->share, s->letter[axis], (long long)y->rows, s->letter[f.rows]);
+                            k->notes, 100 * y->share, s->letter[axis], (long long)y->rows, s->letter[f.m.rows]);
 }
