@@ -149,57 +149,39 @@ static const node *arrived(const pass *p, const node *call, int k)
     return own && part ? g_added(p->g, own, part) : own ? own : part ? part : g_filled(p->g, t, 0);
 }
 
-static void hand_on_custom(pass *p, const node *call)
+/* A call that has a gradient as a whole: of a program's own operation, or a scan. */
+static void hand_on_call(pass *p, const node *call)
 {
     graph *g = p->g;
-    const node *dy[MAX_OUTPUT], *dx[MAX_PART];
-    const int first = g->n;
-    for (int k = 0; k < custom_outputs(call); k++)
-        dy[k] = arrived(p, call, k);
-    if (!custom_gradient(g, call, dy, dx)) {
-        err_in(&g->err, "gradient of %s", call->op->name);
-        return;
-    }
-    for (int i = 0; i < call->n_in; i++) {
-        const node *x = call->in[i];
-        if (!dx[i] || !p->active[x->id])
-            continue;
-        p->chosen[x->id] = p->chosen[x->id] || p->chosen[call->id];
-        receive(p, x, dx[i]);
-        name_new(p, call, x, first);
-    }
-}
-
-static void hand_on_scan(pass *p, const node *call)
-{
-    graph *g = p->g;
+    const bool scan = call->trip != NULL;
     const node *dy[2 * MAX_PART], *dx[MAX_PART] = {0};
     bool active[MAX_PART];
     const int first = g->n;
     MUST(custom_outputs(call) <= COUNT(dy) && call->n_in <= MAX_PART);
     for (int k = 0; k < custom_outputs(call); k++)
-        dy[k] = p->received[call->id] || p->outputs[call->id][k] ? arrived(p, call, k) : NULL;
+        dy[k] = !scan || p->received[call->id] || p->outputs[call->id][k] ? arrived(p, call, k) : NULL;
     for (int i = 0; i < call->n_in; i++)
         active[i] = p->active[call->in[i]->id];
-    if (!trip_gradient(g, call, dy, active, dx, ts_chain_rule)) {
+    if (!(scan ? trip_gradient(g, call, dy, active, dx, ts_chain_rule) : custom_gradient(g, call, dy, dx))) {
         err_in(&g->err, "gradient of %s", call->op->name);
         return;
     }
-    for (int i = 0; i < call->n_in; i++)
-        if (dx[i] && active[i])
-            receive(p, call->in[i], dx[i]), name_new(p, call, call->in[i], first);
+    for (int i = 0; i < call->n_in; i++) {
+        const node *x = call->in[i];
+        if (!dx[i] || !active[i])
+            continue;
+        p->chosen[x->id] = p->chosen[x->id] || (!scan && p->chosen[call->id]);
+        receive(p, x, dx[i]);
+        name_new(p, call, x, first);
+    }
 }
 
 static void hand_on(pass *p, const node *y)
 {
     if (wait(p, y))
         return;
-    if (y->trip) {
-        hand_on_scan(p, y);
-        return;
-    }
-    if (y->op->custom && (y->op->custom->gradient || y->op->custom->kernel)) {
-        hand_on_custom(p, y);
+    if (y->trip || (y->op->custom && (y->op->custom->gradient || y->op->custom->kernel))) {
+        hand_on_call(p, y);
         return;
     }
     const group *r = p->group[y->id];
