@@ -46,9 +46,9 @@ static const node *aligned(const batching *b, const node *n, int rank)
 /* ---- the definition with one more axis ---- */
 typedef struct widening {
     const batching *b;
-    const defn *d;    /* what is made: axis 0 is the batch's */
+    defn d;           /* what is made: axis 0 is the batch's */
     const node *like; /* operands aligned as for its call; NULL: as they are */
-    const expr *const *axis;
+    const expr *axis[MAX_AXIS];
 } widening;
 
 static const expr *widen_one(void *user, const expr *x)
@@ -62,28 +62,29 @@ static const expr *widen_one(void *user, const expr *x)
         now = aligned(w->b, x->from, w->like->type.rank);
     const int skip = now->type.rank - x->n;
     for (int i = 0; i < now->type.rank; i++)
-        sub[i] = i >= skip ? x->arg[i - skip] : i ? x_whole(w->d->mem, 0) : x_axis(w->d->mem, 0);
-    return x_load(w->d->mem, now, sub);
+        sub[i] = i >= skip ? x->arg[i - skip] : i ? x_whole(w->d.mem, 0) : x_axis(w->d.mem, 0);
+    return x_load(w->d.mem, now, sub);
 }
 
 /* Axes move up by one; those of a scatter's places have the batch's among them, in front. */
-static void widen_axes(const defn *old, int64_t size, defn *d, const expr **axis)
+static widening widen(const batching *b, const defn *old, const node *like)
 {
     const int rank = old->node->type.rank, extra = old->value->kind == X_SCATTER ? 2 : 1;
-    *d = (defn){.mem = old->mem, .node = old->node, .n_axis = old->n_axis + extra};
-    d->extent[0] = size;
+    widening w = {b, {.mem = old->mem, .node = old->node, .n_axis = old->n_axis + extra}, like, {0}};
+    w.d.extent[0] = b->size;
     for (int a = 0; a < old->n_axis; a++) {
         const int to = a + (a < rank ? 1 : extra);
-        axis[a] = x_axis(old->mem, to), d->extent[to] = old->extent[a];
+        w.axis[a] = x_axis(old->mem, to), w.d.extent[to] = old->extent[a];
     }
     if (extra == 2)
-        d->extent[rank + 1] = size;
+        w.d.extent[rank + 1] = b->size;
+    return w;
 }
 
 /* The batch's axis of a scatter's updates is not that of its result. */
 static const expr *widened_scatter(widening *w, const expr *x)
 {
-    arena *mem = w->d->mem;
+    arena *mem = w->d.mem;
     const int own = x->n - 1; /* the result has n - 2 dimensions */
     const expr *map[MAX_AXIS] = {x_axis(mem, own)}, *part[MAX_RANK + 3];
     uint32_t axes = 1u << own;
@@ -102,7 +103,7 @@ static const expr *widened(widening *w, const expr *x)
 {
     if (x->kind == X_SCATTER)
         return widened_scatter(w, x);
-    return x_map(w->d->mem, x_rename(w->d->mem, x, MAX_AXIS, w->axis), widen_one, w);
+    return x_map(w->d.mem, x_rename(w->d.mem, x, MAX_AXIS, w->axis), widen_one, w);
 }
 
 /* ---- the same operation: perhaps with its axes counted by one more; its definition says whether it is ---- */
@@ -168,20 +169,17 @@ static const node *same_routine(const batching *b, const node *y, const defn *ol
 static const node *same_operation(const batching *b, const node *y, const defn *old)
 {
     graph *g = b->g;
-    const expr *axis[MAX_AXIS] = {0};
-    defn d;
     const int n_attr = op_n_attr(y->op);
     if (y->type.rank + 1 > MAX_RANK)
         return NULL;
-    widen_axes(old, b->size, &d, axis);
-    widening w = {b, &d, y, axis};
+    widening w = widen(b, old, y);
     const expr *value = widened(&w, old->value);
     const node **in = arena_array(&g->mem, (size_t)y->n_in + 1, sizeof *in);
     for (int i = 0; i < y->n_in; i++)
         in[i] = aligned(b, y->in[i], y->type.rank);
     for (int by_one = 0; by_one < 2 && !err_is(&g->err); by_one++) {
         const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr); /* [size, as y...] */
-        if (made && has_definition(made, old->mem, &d, value))
+        if (made && has_definition(made, old->mem, &w.d, value))
             return made;
         g->err = (err){0}; /* it was an attempt */
     }
@@ -202,15 +200,13 @@ static bool widens(const batching *b, const node *y, const defn *old)
 
 static const node *spelled(const batching *b, const node *y, const defn *old)
 {
-    const expr *axis[MAX_AXIS] = {0};
-    defn d;
     if (!widens(b, y, old))
         return NULL;
-    widen_axes(old, b->size, &d, axis);
-    widening w = {b, &d, NULL, axis};
+    widening w = widen(b, old, NULL);
     const expr *x = widened(&w, old->value);
+    const defn *d = &w.d;
     type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
-    memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
+    memcpy(shape.dim, d->extent, (size_t)shape.rank * sizeof *shape.dim);
     if (x->kind != X_FOLD && x_count(x, X_FOLD)) { /* what follows the fold reads it */
         const expr *fold = x;
         while (fold->kind != X_FOLD)
@@ -219,16 +215,16 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
                     fold = fold->arg[i];
                     break;
                 }
-        const node *n = emit_fold(b->g, &d, shape.rank, fold->fn->name, fold->arg[0]); /* [size, as y...] */
+        const node *n = emit_fold(b->g, d, shape.rank, fold->fn->name, fold->arg[0]); /* [size, as y...] */
         const expr *sub[MAX_RANK];
         for (int i = 0; i < shape.rank; i++)
-            sub[i] = x_axis(d.mem, i);
-        x = n ? x_replace(d.mem, x, fold, x_load(d.mem, n, sub)) : NULL;
+            sub[i] = x_axis(d->mem, i);
+        x = n ? x_replace(d->mem, x, fold, x_load(d->mem, n, sub)) : NULL;
         return x ? g_fitted(b->g, emit_over(b->g, &shape, x), &shape) : NULL;
     }
     if (x->kind == X_FOLD || (x->kind == X_CAST && x->arg[0]->kind == X_FOLD)) {
         const expr *fold = x->kind == X_FOLD ? x : x->arg[0];
-        return g_fitted(b->g, emit_fold(b->g, &d, shape.rank, fold->fn->name, fold->arg[0]), &shape);
+        return g_fitted(b->g, emit_fold(b->g, d, shape.rank, fold->fn->name, fold->arg[0]), &shape);
     }
     return g_fitted(b->g, emit_over(b->g, &shape, x), &shape);
 }
@@ -236,17 +232,15 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
 /* A scatter over places that are spelled out, the batch's first. */
 static const node *scattered(const batching *b, const node *y, const defn *old)
 {
-    const expr *axis[MAX_AXIS] = {0}, *sub[MAX_RANK + 1], *map[MAX_AXIS] = {0};
+    const expr *sub[MAX_RANK + 1], *map[MAX_AXIS] = {0};
     arena *mem = old->mem;
-    defn d;
     err e = {0};
-    widen_axes(old, b->size, &d, axis);
-    widening w = {b, &d, NULL, axis};
+    widening w = widen(b, old, NULL);
     const expr *x = widened_scatter(&w, old->value);
     type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
-    memcpy(shape.dim, d.extent, (size_t)shape.rank * sizeof *shape.dim);
+    memcpy(shape.dim, w.d.extent, (size_t)shape.rank * sizeof *shape.dim);
     const node *start = g_fitted(b->g, emit_over(b->g, &shape, x->arg[0]), &shape); /* [size, as y...] */
-    const int n = d.n_axis - shape.rank;                                            /* over the updates' axes alone */
+    const int n = w.d.n_axis - shape.rank;                                          /* over the updates' axes alone */
     for (int a = 0; a < n; a++)
         map[shape.rank + a] = x_axis(mem, a);
     for (int i = 0; i < shape.rank; i++)
@@ -255,7 +249,7 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
                                         &(putting){.start = start,
                                                    .reduce = x->fn ? x->fn->name : "set",
                                                    .n_axis = n,
-                                                   .extent = d.extent + shape.rank,
+                                                   .extent = w.d.extent + shape.rank,
                                                    .value = x_rename(mem, x->arg[1], MAX_AXIS, map),
                                                    .sub = sub},
                                         &e)
@@ -268,14 +262,11 @@ static const node *scattered(const batching *b, const node *y, const defn *old)
 /* A fold of several values, with one more axis in front. */
 static const node *carried(const batching *b, const node *y, const defn *old)
 {
-    const expr *axis[MAX_AXIS] = {0};
-    defn d;
     if (!widens(b, y, old))
         return NULL;
-    widen_axes(old, b->size, &d, axis);
-    widening w = {b, &d, NULL, axis};
+    widening w = widen(b, old, NULL);
     const int rank = y->type.rank + 1;
-    return g_fold_of(b->g, &(spelling){.rank = rank, .n_fold = d.n_axis - rank, .extent = d.extent},
+    return g_fold_of(b->g, &(spelling){.rank = rank, .n_fold = w.d.n_axis - rank, .extent = w.d.extent},
                      widened(&w, old->value));
 }
 
