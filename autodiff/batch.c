@@ -139,8 +139,7 @@ static bool is_routine(const expr *made, const batching *b, const expr *was)
 static bool has_definition(const node *made, arena *mem, const defn *want, const expr *value)
 {
     defn d;
-    err e = {0};
-    if (node_is_leaf(made) || made->type.rank != want->node->type.rank + 1 || !g_defn_calls(made, mem, &d, &e) ||
+    if (node_is_leaf(made) || made->type.rank != want->node->type.rank + 1 || !g_defn_calls(made, mem, &d, NULL) ||
         d.n_axis != want->n_axis || memcmp(d.extent, want->extent, (size_t)d.n_axis * sizeof *d.extent))
         return false;
     if (x_alone(value)) /* no sum of terms: x_tidy is for what is one element */
@@ -157,9 +156,8 @@ static const node *same_routine(const batching *b, const node *y, const defn *ol
         in[i] = batched(b, y->in[i]) ? batched(b, y->in[i]) : g_repeated(b->g, y->in[i], b->size);
     for (int by_one = 0; by_one < 2 && old->value->run->sets && !err_is(&g->err); by_one++) {
         defn d;
-        err e = {0};
         const node *made = g_make(g, y->op, y->n_in, in, shifted(g, y, by_one), n_attr); /* [size, as y...] */
-        if (made && g_defn_calls(made, old->mem, &d, &e) && is_routine(d.value, b, old->value))
+        if (made && g_defn_calls(made, old->mem, &d, NULL) && is_routine(d.value, b, old->value))
             return made;
         g->err = (err){0}; /* it was an attempt */
     }
@@ -365,7 +363,7 @@ static const node *over_repeated(const batching *b, const node *y, const defn *o
 
 static const node *made_of(batching *b, const node *y) /* [size, as y...] */
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
     int index;
     const node *made = NULL;
@@ -397,7 +395,6 @@ static const node *made_of(batching *b, const node *y) /* [size, as y...] */
                 g->err = why;
         }
     }
-    arena_free(&mem);
     if (!made)
         err_in(&g->err, "batch of %s", y->op->name);
     return made;
@@ -444,7 +441,7 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
     if (!g)
         return false;
     batching b = {.g = g, .n = g->n, .now = heap_array((size_t)g->n + 1, sizeof *b.now)};
-    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     bool good = g_all(g, "batch", n, t);
     if (good && begin(&b, n_pair, from, to)) {
         const int count = g_reach(n, t, need);
@@ -454,6 +451,6 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
     good = good && !err_is(&g->err);
     for (int i = 0; i < n; i++)
         out[i] = !good ? NULL : b.now[t[i]->id] ? b.now[t[i]->id] : g_repeated(g, t[i], b.size);
-    free(b.now), free(need);
+    free(b.now);
     return good && !err_is(&g->err);
 }

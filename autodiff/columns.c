@@ -25,31 +25,28 @@ static bool is_column(const expr *x, const expr **value, column *c)
 
 bool is_column_part(const node *part)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
     column c;
     const expr *value;
-    const bool is = !part->leaf && !part->trip && g_defn_calls(part, &mem, &d, &e) && d.n_axis == part->type.rank &&
-                    is_column(d.value, &value, &c);
-    return arena_free(&mem), is;
+    return !part->leaf && !part->trip && g_defn_calls(part, &mem, &d, NULL) && d.n_axis == part->type.rank &&
+           is_column(d.value, &value, &c);
 }
 
 static bool column_of(graph *g, const node *part, column *c)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
     const expr *value;
     type shape = part->type;
-    bool good = !part->leaf && !part->trip && g_defn_calls(part, &mem, &d, &e) && d.n_axis == part->type.rank &&
+    bool good = !part->leaf && !part->trip && g_defn_calls(part, &mem, &d, NULL) && d.n_axis == part->type.rank &&
                 is_column(d.value, &value, c) && c->at >= 0 && c->at < part->type.dim[c->axis];
     if (good) {
         shape.dim[c->axis] = 1;
         c->value = g_fitted(g, emit_over(g, &shape, value), &shape);
         good = c->value != NULL;
     }
-    return arena_free(&mem), good;
+    return good;
 }
 
 /* n columns along one axis, zeros where there is none; NULL: they are too many. */

@@ -242,7 +242,7 @@ static bool is_in(const expr *x, const expr *load)
 
 const node *derive_gradient(graph *g, const node *y, const arriving *at, const node *of, bool *chosen)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     deriving v = {.g = g, .y = y, .of = of, .at = at};
     const expr *load[MAX_READ];
     const node *total = NULL;
@@ -251,7 +251,7 @@ const node *derive_gradient(graph *g, const node *y, const arriving *at, const n
     if (g_defn_calls(y, &mem, &v.d, &v.e)) {
         const int n = x_loads(v.d.value, load, MAX_READ);
         if (v.d.value->kind == X_SCAN)
-            return *chosen = true, total = derive_states(g, &v.d, at->dy, of), arena_free(&mem), total;
+            return *chosen = true, derive_states(g, &v.d, at->dy, of);
         if (x_alone(v.d.value))
             err_set(
                 &v.e, TS_UNSUPPORTED,
@@ -268,7 +268,6 @@ const node *derive_gradient(graph *g, const node *y, const arriving *at, const n
                 gather_up(g, &total, through_fold(&v, load[i]), &of->type);
         }
     }
-    arena_free(&mem);
     if (err_is(&v.e))
         g_fail(g, v.e.code, "%s", v.e.text);
     return err_is(&g->err) ? NULL : total;

@@ -264,13 +264,12 @@ static const node *tangent_of(forward *f, const node *y)
 {
     arena mem = {0};
     defn d;
-    err e = {0};
     int index;
     bool none = false;
     const bool custom = y->trip || custom_call(y, &index) ||
                         (y->op->custom && (y->op->custom->kernel || y->op->custom->gradient));
     const node *t = NULL; /* as y */
-    if (!custom && g_defn_calls(y, &mem, &d, &e)) {
+    if (!custom && g_defn_calls(y, &mem, &d, NULL)) {
         t = linear(f, y, d.value);
         if (!t && !x_alone(d.value))
             t = by_element(f, y, &d, &none);
@@ -319,7 +318,7 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
     if (!g)
         return false;
     forward f = {.g = g, .n = g->n, .tangent = heap_array((size_t)g->n + 1, sizeof *f.tangent)};
-    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     const bool good = g_all(g, "tangent", n_out, out);
     if (good && begin(&f, n_in, in, direction)) {
         const int count = g_reach(n_out, out, need);
@@ -330,6 +329,6 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
         const node *t = good && !err_is(&g->err) ? f.tangent[out[i]->id] : NULL; /* as out[i] */
         tangent[i] = t || !good || err_is(&g->err) ? t : g_filled(g, &out[i]->type, 0);
     }
-    free(f.tangent), free(need);
+    free(f.tangent);
     return good && !err_is(&g->err);
 }

@@ -84,8 +84,7 @@ static const expr *of_product(search *s, const expr *x)
 static const expr *of_load(search *s, const expr *x)
 {
     defn d;
-    err e = {0};
-    if (node_is_leaf(x->from) || s->left-- <= 0 || !g_defn(x->from, s->mem, &d, &e))
+    if (node_is_leaf(x->from) || s->left-- <= 0 || !g_defn(x->from, s->mem, &d, NULL))
         return NULL;
     const expr *found = untaken(s, d.value);
     return found ? x_rename(s->mem, found, x->from->type.rank, x->arg) : NULL;
@@ -149,7 +148,7 @@ bool has_choice(const expr *x)
 
 const node *guard_apply(graph *g, const arriving *at, const node *n)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const type *t = &at->dy->type;
     const expr *c = n && type_count(t) && n->type.rank == t->rank ? guard_of(g, &mem, at) : NULL;
     if (c) {
@@ -158,6 +157,5 @@ const node *guard_apply(graph *g, const arriving *at, const node *n)
             sub[i] = n->type.dim[i] == t->dim[i] ? x_axis(&mem, i) : x_whole(&mem, 0);
         n = emit_over(g, t, x3(&mem, "select", c, x_whole(&mem, 0), x_load(&mem, n, sub)));
     }
-    arena_free(&mem);
     return n;
 }

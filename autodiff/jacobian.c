@@ -99,7 +99,7 @@ static const expr *seed_of(arena *mem, const coloring *c, int rank, const expr *
 
 const node *coloring_units(graph *g, const type *t, const coloring *c)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     type shape = {.dtype = t->dtype, .rank = t->rank + 1, .dim = {coloring_seeds(c, t->rank)}};
     const expr *at[MAX_RANK];
     for (int i = 0; i < t->rank; i++)
@@ -110,8 +110,7 @@ const node *coloring_units(graph *g, const type *t, const coloring *c)
             here = x2(&mem, "and", here, x_inside(&mem, at[i], c->from[i], c->from[i] + c->size[i]));
     const expr *one = x_load(&mem, g_scalar(g, t->dtype, 1), NULL);
     const expr *x = x_tidy(&mem, x3(&mem, "select", here, one, x_whole(&mem, 0)), shape.dim);
-    const node *y = g_fitted(g, emit_over(g, &shape, x), &shape); /* [seeds, as t...] */
-    return arena_free(&mem), y;
+    return g_fitted(g, emit_over(g, &shape, x), &shape); /* [seeds, as t...] */
 }
 
 const node *stand_in(graph *g, const type *t, const char *what)
@@ -138,9 +137,8 @@ enum { FEW = 4 }; /* then what a row has no part in is left out, and what rows s
 /* out at place `row` of the axes that are in no pair: over the others */
 static const node *part_at(const task *j, int64_t row)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
     const type *t = &j->out->type;
     type shape = {.dtype = t->dtype};
     int64_t extent[MAX_AXIS] = {0};
@@ -154,11 +152,10 @@ static const node *part_at(const task *j, int64_t row)
     for (int i = 0; i < t->rank; i++)
         if (!at[i])
             extent[shape.rank] = t->dim[i], at[i] = x_axis(&mem, shape.rank), shape.dim[shape.rank++] = t->dim[i];
-    const bool open = !j->out->leaf && !j->out->trip && g_defn_calls(j->out, &mem, &d, &e) && d.n_axis == t->rank &&
+    const bool open = !j->out->leaf && !j->out->trip && g_defn_calls(j->out, &mem, &d, NULL) && d.n_axis == t->rank &&
                       !x_alone(d.value);
     const expr *x = open ? x_tidy(&mem, x_rename(&mem, d.value, MAX_AXIS, at), extent) : x_load(&mem, j->out, at);
-    const node *part = g_fitted(j->g, emit_over(j->g, &shape, x), &shape); /* [axes of out in no pair...] */
-    return arena_free(&mem), part;
+    return g_fitted(j->g, emit_over(j->g, &shape, x), &shape); /* [axes of out in no pair...] */
 }
 
 /* in's gradient at a row, [axes of in...], as that row of the Jacobian: axes of out in no pair have one place */
@@ -237,7 +234,7 @@ static const node *ordered(const task *j, const node *n, bool forward)
 /* [colors, axes of the other side...] as [axes of out..., axes of in in no pair...]: zeros outside of the bands */
 static const node *spread(const task *j, const node *n, bool forward, const coloring *c)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const type *in = &j->in->type, *out = &j->out->type;
     const expr *of_out[MAX_RANK], *of_in[MAX_RANK], *sub[MAX_RANK + 1], *inside = NULL;
     type shape = {.dtype = n->type.dtype, .rank = out->rank};
@@ -261,8 +258,7 @@ static const node *spread(const task *j, const node *n, bool forward, const colo
     for (int i = 0; i < to->rank; i++)
         sub[i + 1] = (forward ? of_out : of_in)[i];
     const expr *x = x_tidy(&mem, x3(&mem, "select", inside, x_load(&mem, n, sub), x_whole(&mem, 0)), shape.dim);
-    const node *y = g_fitted(j->g, emit_over(j->g, &shape, x), &shape); /* as above */
-    return arena_free(&mem), y;
+    return g_fitted(j->g, emit_over(j->g, &shape, x), &shape); /* as above */
 }
 
 const node *by_tangents(const task *j, const coloring *c, const reach *of)

@@ -23,19 +23,17 @@ bool push_part(const task *j, const reach *of, const node *seed, int n, const no
 {
     graph *g = j->g;
     const int count = of ? g_reach(n, out, NULL) : 0;
-    const node **need = heap_array(3 * (size_t)count + 3, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array(3 * (size_t)count + 3, sizeof *need);
     const node **apart = need + count + 1, **other = apart + count + 1; /* readers of other places */
-    const node **now = heap_array((size_t)n + 1, sizeof *now);
+    ENDED_BY(heap_free) const node **now = heap_array((size_t)n + 1, sizeof *now);
     int k = 0;
     if (of)
         g_reach(n, out, need);
     for (int i = 0; i < count; i++)
         if (reads(need[i], j->in) && !of[need[i]->id].any)
             apart[k] = need[i], other[k++] = stand_in(g, &need[i]->type, "apart");
-    const bool good = g_replace(g, n, out, k, apart, other, now) &&
-                      ts_pushforward(g, 1, &j->in, &seed, n, now, tangent) &&
-                      g_replace(g, n, tangent, k, other, apart, tangent);
-    return free(need), free(now), good;
+    return g_replace(g, n, out, k, apart, other, now) && ts_pushforward(g, 1, &j->in, &seed, n, now, tangent) &&
+           g_replace(g, n, tangent, k, other, apart, tangent);
 }
 
 static int64_t seeds_at(const reach *r, int64_t size)
@@ -58,7 +56,7 @@ typedef struct cut { /* the graph between the input and out, taken apart at node
 static bool find_cut(cut *c, const reach *of)
 {
     int n;
-    const node **need = g_reached_make(1, &c->j->out, &n);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &c->j->out, &n);
     const int64_t most = seeds_at(&of[c->j->out->id], c->size) / 2;
     bool *last = heap_array((size_t)c->j->out->id + 1, sizeof *last), good = true;
     for (int i = 0; i < n; i++)
@@ -72,7 +70,7 @@ static bool find_cut(cut *c, const reach *of)
         if (good)
             c->at[c->n] = need[i], c->band[c->n++] = r, c->colors = int_max(c->colors, seeds_at(r, c->size));
     }
-    free(need), free(last);
+    free(last);
     return good && c->n > 0;
 }
 
@@ -109,7 +107,7 @@ static bool past_cut(cut *c)
 /* A node's tangents for all places of the part: [size, axes...], zeros outside of its band */
 static const node *for_all_places(const cut *c, int k)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const type *t = &c->at[k]->type;
     const reach *r = c->band[k];
     type shape = {.dtype = t->dtype, .rank = t->rank + 1, .dim = {c->size}};
@@ -123,8 +121,7 @@ static const node *for_all_places(const cut *c, int k)
     const expr *here = x_inside(&mem, x2(&mem, "sub", place, start), r->low, r->high + 1);
     sub[0] = x2(&mem, "mod", x_axis(&mem, 0), x_whole(&mem, c->colors));
     const expr *x = x3(&mem, "select", here, x_load(&mem, c->tangent[k], sub), x_whole(&mem, 0));
-    const node *y = g_fitted(c->j->g, emit_over(c->j->g, &shape, x_tidy(&mem, x, shape.dim)), &shape);
-    return arena_free(&mem), y;
+    return g_fitted(c->j->g, emit_over(c->j->g, &shape, x_tidy(&mem, x, shape.dim)), &shape);
 }
 
 static const node *by_all_places(const cut *c)
@@ -184,13 +181,12 @@ static int folded_axis(const cut *c, const defn *d, const node *seed, const reac
 /* y, a sum over the bands' axis of what has the seed as a factor, for each place: [bands, colors, axes of y...] */
 static const node *without_sum(const cut *c, int k, const node *y)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
     const expr *map[MAX_AXIS] = {0};
     const node *made = NULL;
     const int rank = y->type.rank;
-    const int axis = rank + 2 <= MAX_RANK && !y->trip && g_defn_calls(y, &mem, &d, &e) && d.n_axis + 1 <= MAX_AXIS
+    const int axis = rank + 2 <= MAX_RANK && !y->trip && g_defn_calls(y, &mem, &d, NULL) && d.n_axis + 1 <= MAX_AXIS
                          ? folded_axis(c, &d, c->seed[k], c->band[k])
                          : -1;
     if (axis >= 0) { /* [bands, axes of y..., colors] first: what comes out is asked for by places last */
@@ -212,7 +208,7 @@ static const node *without_sum(const cut *c, int k, const node *y)
         made = made ? made : emit_sum(c->j->g, &s);
         made = made ? g_transpose(c->j->g, made, rank + 2, order) : NULL;
     }
-    return arena_free(&mem), made;
+    return made;
 }
 
 typedef struct sums { /* in place of those who read seeds */
@@ -224,7 +220,7 @@ static bool find_sums(const cut *c, sums *s)
 {
     graph *g = c->j->g;
     int n;
-    const node **need = g_reached_make(1, &c->moves, &n);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &c->moves, &n);
     bool good = true;
     for (int k = 0; k < c->n && good; k++) {
         good = is_tiled(c, k);
@@ -241,7 +237,6 @@ static bool find_sums(const cut *c, sums *s)
             s->n++;
         }
     }
-    free(need);
     return good && s->n > 0;
 }
 
@@ -325,21 +320,18 @@ static void mark_loads(const expr *x, const defn *d, const node *in, int axis, p
 static int find_pieces(const task *j, int axis, piece *p)
 {
     int count, n = 0;
-    const node **need = g_reached_make(1, &j->out, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &j->out, &count);
     bool good = true;
     for (int i = 0; i < count && good; i++) {
-        arena mem = {0};
+        ENDED_BY(arena_free) arena mem = {0};
         defn d;
-        err e = {0};
         if (!reads(need[i], j->in))
             continue;
-        good = g_defn(need[i], &mem, &d, &e);
+        good = g_defn(need[i], &mem, &d, NULL);
         if (good)
             mark_loads(d.value, &d, j->in, axis, p, &n);
         good = good && n <= MOST_PARTS;
-        arena_free(&mem);
     }
-    free(need);
     return good ? n : 0;
 }
 

@@ -28,7 +28,7 @@ ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *k, ts_tensor step)
 {
     if (!g_given(g, "a schedule", k) || !g_given(g, "the name of a schedule", k->name))
         return NULL;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     const int i = ROW_NAMED(kinds, k->name);
     if (i < 0)
         return g_fail(g, TS_BAD_INPUT, "no schedule \"%s\"; there are: constant, linear, cosine", k->name);
@@ -41,7 +41,5 @@ ts_tensor ts_schedule(ts_graph *g, const ts_schedule_kind *k, ts_tensor step)
     text_add(&t, "%.17g*select(a<=%.17g,a/%.17g,", k->peak, k->warmup, k->warmup > 0 ? k->warmup : 1);
     spell(&t, kinds[i].after, k);
     text_add(&t, ")");
-    const node *rate = g_formula(g, 1, &step, t.s);
-    text_free(&t);
-    return rate;
+    return g_formula(g, 1, &step, t.s);
 }

@@ -78,7 +78,7 @@ static product product_of(const beside *b, const node *n, const expr *x)
 
 static bool learn(beside *b, int count, const node *const *need)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     for (int i = 0; i < count && !err_is(&b->g->err); i++) {
         const node *n = need[i];
         defn d;
@@ -97,7 +97,6 @@ static bool learn(beside *b, int count, const node *const *need)
             if (b->view[n->in[k]->id].weight >= 0)
                 b->summed[b->view[n->in[k]->id].weight] = true;
     }
-    arena_free(&mem);
     return !err_is(&b->g->err);
 }
 
@@ -141,8 +140,8 @@ bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const t
     const size_t count = (size_t)g->n + 1;
     beside b = {.g = g, .n_weight = n_weight, .of = of, .view = heap_array(count, sizeof *b.view)};
     b.product = heap_array(count, sizeof *b.product), b.summed = heap_array((size_t)n_weight + 1, sizeof *b.summed);
-    const node **need = heap_array(count, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array(count, sizeof *need);
     good = learn(&b, g_reach(n, t, need), need) && g_rewrite(g, n, t, add_beside, &b, out);
-    free(b.view), free(b.product), free(b.summed), free(need);
+    free(b.view), free(b.product), free(b.summed);
     return good;
 }

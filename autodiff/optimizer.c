@@ -34,12 +34,11 @@ struct recipe {
 /* ---- settings ---- */
 static bool refuse_setting(recipe *r, const char *who, const char *at)
 {
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     for (int i = 0; i < r->n_setting; i++)
         text_add(&known, "%s%s=%.9g", i ? ", " : "", r->setting[i].name, r->setting[i].value);
     g_fail(r->g, TS_BAD_INPUT, "%s: no setting \"%.*s\" with a number", who, (int)strcspn(at, " "), at);
-    err_hint(&r->g->err, "its settings: %s", known.length ? text_str(&known) : "none");
-    return text_free(&known), false;
+    return err_hint(&r->g->err, "its settings: %s", known.length ? text_str(&known) : "none");
 }
 
 /* "name=1e-3 other=2" over what is there; unknown says whether a new name is one. */
@@ -162,20 +161,17 @@ static bool spell(recipe *r, const char *formula, text *t, int *n, const node **
 void r_let(recipe *r, const char *name, const char *formula)
 {
     const node *in[MAX_USED];
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     int n = 0;
     bool numbers = true;
-    if (!spell(r, formula, &t, &n, in)) {
-        text_free(&t);
+    if (!spell(r, formula, &t, &n, in))
         return;
-    }
     for (int i = 0; i < n; i++)
         numbers = numbers && scalar(in[i]);
     for (int i = 0; i < n && !numbers; i++)
         if (scalar(in[i]))
             in[i] = g_fitted(r->g, in[i], &(type){.dtype = r->parameter->type.dtype});
     bind(r, name, g_formula(r->g, n, in, t.s));
-    text_free(&t);
 }
 
 /* Over the axes named, which stay with extent 1; over all of them to a number where n is 0. */
@@ -211,14 +207,14 @@ typedef struct optimizing {
 static const optimizer *find_optimizer(graph *g, const char *call)
 {
     const size_t n = strcspn(call, " ");
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     for (const optimizer *const *o = optimizers; *o; o++) {
         if (strlen((*o)->name) == n && !memcmp((*o)->name, call, n))
-            return text_free(&known), *o;
+            return *o;
         text_add(&known, "%s%s", known.length ? ", " : "", (*o)->name);
     }
     g_fail(g, TS_BAD_INPUT, "no optimizer \"%.*s\"; there are: %s", (int)n, call, text_str(&known));
-    return text_free(&known), NULL;
+    return NULL;
 }
 
 /* Any of several, as "*.bias,*norm*". */

@@ -108,10 +108,9 @@ static void look_scatter(asking *q, const expr *x, arena *mem)
 
 static reach reach_of_defn(asking *q, const node *y)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
-    const bool open = g_defn(y, &mem, &d, &e) && d.value->kind != X_ROUTINE;
+    const bool open = g_defn(y, &mem, &d, NULL) && d.value->kind != X_ROUTINE;
     q->d = &d, q->found = (reach){0};
     if (open && d.value->kind == X_SCATTER)
         look_scatter(q, d.value, &mem);
@@ -121,7 +120,7 @@ static reach reach_of_defn(asking *q, const node *y)
                         q->found.along == d.value->axis; /* on all places before it */
     if (!open || walked)
         q->found = window(q, (range){0});
-    return arena_free(&mem), q->found;
+    return q->found;
 }
 
 /* ---- scans ---- */
@@ -217,13 +216,12 @@ static reach reach_of(asking *q, const node *y)
 reach *reach_make(const node *out, const node *in, int axis, int64_t first, int64_t size)
 {
     int count;
-    const node **need = g_reached_make(1, &out, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &out, &count);
     reach *of = heap_array((size_t)(in->id > out->id ? in->id : out->id) + 1, sizeof *of);
     asking q = {.of = of, .first = first, .size = size};
     of[in->id] = (reach){.any = true, .along = axis, .by = 1};
     for (int i = 0; i < count; i++)
         if (need[i] != in && !node_is_leaf(need[i]))
             of[need[i]->id] = reach_of(&q, need[i]);
-    free(need);
     return of;
 }

@@ -33,7 +33,7 @@ static const char *ask(const op *o, const char *line, size_t n, text *refusal)
 
 static void print_op(text *t, const op *o)
 {
-    text refusal = {0};
+    ENDED_BY(text_free) text refusal = {0};
     const char *how = "stops";
     const char *at = o->cases, *line;
     size_t n;
@@ -44,7 +44,6 @@ static void print_op(text *t, const op *o)
     }
     json_add(t, "\n{operation:%s,gradient:%s,reason:%s}", o->name, how,
              strcmp(how, "refused") ? "" : text_str(&refusal));
-    text_free(&refusal);
 }
 
 char *ts_gradients_json(void)

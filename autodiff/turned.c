@@ -147,14 +147,13 @@ static const expr *operand(void *user, const expr *x)
 
 const node *turned_node(graph *g, const node *n, const int64_t *order, int first)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
     const int rank = n->type.rank;
     const expr *axis[MAX_AXIS] = {0};
     const node *made = NULL;
-    if (n->leaf || n->trip || n->id < first || !g_defn_calls(n, &mem, &d, &e) || x_alone(d.value))
-        return arena_free(&mem), g_transpose(g, n, rank, order);
+    if (n->leaf || n->trip || n->id < first || !g_defn_calls(n, &mem, &d, NULL) || x_alone(d.value))
+        return g_transpose(g, n, rank, order);
     type shape = {.dtype = n->type.dtype, .rank = rank};
     for (int i = 0; i < rank; i++)
         shape.dim[i] = n->type.dim[order[i]], axis[order[i]] = x_axis(&mem, i);
@@ -169,7 +168,6 @@ const node *turned_node(graph *g, const node *n, const int64_t *order, int first
         turning v = {g, n, order, first, &mem};
         made = emit_over(g, &shape, x_rename(&mem, x_map(&mem, d.value, operand, &v), MAX_AXIS, axis));
     }
-    arena_free(&mem);
     if (made)
         return g_fitted(g, made, &shape);
     g->err = (err){0}; /* it was an attempt */

@@ -61,9 +61,8 @@ static bool follow(arena *mem, const plan *p, const expr *index, chain *c)
         c->input = node_is_leaf(load->from) ? input_of(p, load->from) : -1;
         if (c->input >= 0)
             return dtype_class(load->dtype) != D_REAL;
-        err e = {0};
         defn d;
-        if (load->from->leaf || !g_defn(load->from, mem, &d, &e))
+        if (load->from->leaf || !g_defn(load->from, mem, &d, NULL))
             return false;
         x = d.value;
     }
@@ -188,9 +187,8 @@ bool outside_node(const plan *p, const node *n, void *const *input, const err *f
 {
     arena mem = {0};
     places all = {0};
-    err none = {0};
     defn d;
-    if (g_defn(n, &mem, &d, &none))
+    if (g_defn(n, &mem, &d, NULL))
         find_places(&all, n, d.value);
     const bool named = blame_any(p, &all, input, e);
     arena_free(&mem);

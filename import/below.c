@@ -15,13 +15,12 @@ static const node *carried(const node *n)
 {
     enum { FAR = 64 };
     for (int i = 0; i < FAR && !node_is_leaf(n); i++) {
-        arena mem = {0};
+        ENDED_BY(arena_free) arena mem = {0};
         defn d;
         const expr *x = g_defn(n, &mem, &d, NULL) ? d.value : NULL;
         while (x && x->kind == X_CAST && dtype_class(x->dtype) == D_WHOLE)
             x = x->arg[0];
         const node *from = x && x->kind == X_LOAD && dtype_class(x->dtype) == D_WHOLE ? x->from : NULL;
-        arena_free(&mem);
         if (!from)
             break;
         n = from;
@@ -58,20 +57,17 @@ static void search(const finder *f, const expr *x)
 
 void below_find(int n_result, const node *const *result, int n, const node *const *input, int64_t *below)
 {
-    const node **all = heap_array((size_t)g_reach(n_result, result, NULL) + 1, sizeof *all);
+    ENDED_BY(heap_free) const node **all = heap_array((size_t)g_reach(n_result, result, NULL) + 1, sizeof *all);
     const int count = g_reach(n_result, result, all), most = count ? all[count - 1]->id : 0;
-    int *number = heap_array((size_t)most + 1, sizeof *number);
+    ENDED_BY(heap_free) int *number = heap_array((size_t)most + 1, sizeof *number);
     for (int i = 0; i < n; i++)
         if (input[i] && input[i]->id <= most)
             number[input[i]->id] = i + 1;
     const finder f = {input, number, most, below};
     for (int i = 0; i < count; i++) {
-        arena mem = {0};
+        ENDED_BY(arena_free) arena mem = {0};
         defn d;
         if (!node_is_leaf(all[i]) && g_defn(all[i], &mem, &d, NULL))
             search(&f, d.value);
-        arena_free(&mem);
     }
-    free(all);
-    free(number);
 }

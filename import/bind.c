@@ -365,7 +365,7 @@ bool ts_model_waits(const ts_model *m)
 
 bool ts_model_bind(ts_model *m, int n, const char *const *given, const ts_array *shapes, ts_error *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     ts_value *value = NULL;
     if (m && shapes) {
         model_unbind(m); /* inputs are those that the model declares */
@@ -374,7 +374,5 @@ bool ts_model_bind(ts_model *m, int n, const char *const *given, const ts_array 
         for (int i = 0; i < count; i++)
             value[i].array = shapes[i];
     }
-    const bool ok = ts_model_bind_values(m, &(ts_binding){.n_dim = n, .dim = given, .value = value}, e);
-    arena_free(&mem);
-    return ok;
+    return ts_model_bind_values(m, &(ts_binding){.n_dim = n, .dim = given, .value = value}, e);
 }

@@ -145,11 +145,10 @@ static bool check_size(const frame *f, int i, const node *n, err *e)
     const int64_t count = type_count(&n->type), most = f->b->f->limits.elements;
     if (count <= most)
         return true;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     type_print(&t, &n->type);
     err_set(e, TS_MEMORY, "M025 %s %s: output %s has %lld elements, the limit is %lld", place(f, i),
             f->body->step[i].type, text_str(&t), (long long)count, (long long)most);
-    text_free(&t);
     return limits_hint("elements", count, e);
 }
 
@@ -568,7 +567,7 @@ static bool build(frame *f, const binding *with, onnx_value *result, err *e)
 
 bool builder_run(const model_file *file, const binding *with, graph *g, onnx_value *result, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     if (file->n_refused > 0)
         with = NULL; /* inputs among them have no type to be built of */
     builder b = {.f = file, .g = g, .mem = &mem, .bound = with != NULL};
@@ -581,6 +580,5 @@ bool builder_run(const model_file *file, const binding *with, graph *g, onnx_val
     ok = ok && build(&f, with, result, e);
     g->waits = !ok && b.unsupported.n > 0 && !b.hard;
     unsupported_free(&b.unsupported);
-    arena_free(&mem);
     return ok;
 }

@@ -36,7 +36,7 @@ static bool is_input(const node *n)
 static void take_inputs(ts_model *m, int n, const node *const *result, int n_from, const ts_port *from)
 {
     int count, kept = 0;
-    const node **all = g_reached_make(n, result, &count);
+    ENDED_BY(heap_free) const node **all = g_reached_make(n, result, &count);
     ts_port *input = arena_array(&m->bound_mem, (size_t)m->bound->n_input + (size_t)n_from + 1, sizeof *input);
     for (int i = 0; i < m->bound->n_input + n_from; i++) {
         const ts_port *p = i < m->bound->n_input ? &m->bound->input[i] : &from[i - m->bound->n_input];
@@ -46,7 +46,6 @@ static void take_inputs(ts_model *m, int n, const node *const *result, int n_fro
         if (needed)
             input[kept++] = *p;
     }
-    free(all);
     m->bound->input = input, m->bound->n_input = kept;
 }
 

@@ -51,11 +51,10 @@ static void add_dims(writer *w, const ts_model *m)
 static void add_attributes(text *t, const node *n)
 {
     int k = 0;
-    text given = {0};
+    ENDED_BY(text_free) text given = {0};
     for (const attr_spec *s = n->op->attr; s && s->name; s++)
         attr_print(&given, &n->attr[k++]);
     json_add(t, "attributes:%s", given.length ? given.s + 1 : ""); /* printed as in a call: texts have quotes */
-    text_free(&given);
 }
 
 static void add_node(writer *w, int i)

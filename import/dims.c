@@ -25,13 +25,11 @@ void dims_reset(dims *d)
 
 static bool unknown(const dims *d, const char *assignment, int length, err *e)
 {
-    text list = {0};
+    ENDED_BY(text_free) text list = {0};
     for (int i = 0; i < d->n; i++)
         text_add(&list, "%s%s", i ? ", " : "", d->all[i].symbol);
     err_set(e, TS_USAGE, "the model has no dimension \"%.*s\"", length, assignment);
-    err_hint(e, d->n ? "its dimensions are %s" : "all its extents are fixed%s", text_str(&list));
-    text_free(&list);
-    return false;
+    return err_hint(e, d->n ? "its dimensions are %s" : "all its extents are fixed%s", text_str(&list));
 }
 
 static bool bind(dimension *d, int64_t n, const char *by, err *e)
@@ -226,7 +224,7 @@ bool dims_default(dims *d, err *e)
 /* All dimensions without an extent at once: nobody wants to be asked for one after the other. */
 static bool no_extent(const dims *d, const dimension *first, const ts_port *p, err *e)
 {
-    text list = {0}, remedy = {0};
+    ENDED_BY(text_free) text list = {0}, remedy = {0};
     int n = 0;
     for (int i = 0; i < d->n; i++) {
         if (d->all[i].extent >= 0)
@@ -238,9 +236,7 @@ static bool no_extent(const dims *d, const dimension *first, const ts_port *p, e
         err_set(e, TS_USAGE, "dimension \"%s\" of input \"%s\" has no extent", first->symbol, p->name);
     else
         err_set(e, TS_USAGE, "%d dimensions have no extent: %s", n, text_str(&list));
-    err_hint(e, "give %s:%s", n == 1 ? "it one" : "each of them one", text_str(&remedy));
-    text_free(&list), text_free(&remedy);
-    return false;
+    return err_hint(e, "give %s:%s", n == 1 ? "it one" : "each of them one", text_str(&remedy));
 }
 
 bool dims_fill(const dims *d, ts_port *p, err *e)

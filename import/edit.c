@@ -264,7 +264,7 @@ static const writer *writer_for(const char *format, const char *path, err *e)
     }
     if (!format && folder)
         return folder;
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (const writer *const *w = writers; *w; w++)
         text_add(&have, "%s%s", have.length ? ", " : "", (*w)->name);
     if (format)
@@ -272,7 +272,7 @@ static const writer *writer_for(const char *format, const char *path, err *e)
     else
         err_set(e, TS_USAGE, "the end of the name '%s' says no format", path);
     err_hint(e, "formats are %s", text_str(&have));
-    return text_free(&have), NULL;
+    return NULL;
 }
 
 /* What the file leaves to its nodes is known once they are there, but which of the extents are free. */

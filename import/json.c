@@ -191,7 +191,7 @@ static bool is_json(const char *path, const unsigned char *head, size_t n)
 
 static bool read_json(const char *path, model_file *out, err *e)
 {
-    text source = {0};
+    ENDED_BY(text_free) text source = {0};
     bool ok = false;
     if (!file_read(path, (size_t)out->limits.description, &source, e)) {
         if (e->code == TS_MEMORY)
@@ -201,7 +201,6 @@ static bool read_json(const char *path, model_file *out, err *e)
         ok = root && read_root(out, root, e);
         external_close(&out->external);
     }
-    text_free(&source);
     return ok;
 }
 

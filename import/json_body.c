@@ -120,16 +120,13 @@ static bool read_numbers(arena *mem, const json *v, attr *out, err *e)
 /* Kept as one text of several lines, so that no text may hold a line feed. */
 static bool read_texts(arena *mem, const json *v, attr *out, err *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (const json *i = v->first; i; i = i->next, out->n++) {
-        if (i->kind != JSON_TEXT || strchr(i->text, '\n')) {
-            text_free(&all);
+        if (i->kind != JSON_TEXT || strchr(i->text, '\n'))
             return json_expect(i, "a text of one line", e);
-        }
         text_add(&all, "%s%s", out->n ? "\n" : "", i->text);
     }
     out->kind = 'S', out->s = arena_string(mem, text_str(&all));
-    text_free(&all);
     return true;
 }
 

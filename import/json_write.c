@@ -406,7 +406,7 @@ static bool save_weights(const writing *w, const char *folder, text *t, err *e)
 static bool write_json(const model_file *f, const char *path, err *e)
 {
     text first = {.wide = true}, rest = {.wide = true};
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     writing w = {.mem = &mem, .t = &rest, .f = f};
     add_head(&first, f);
     bool good = add_body(&w, &f->main, e) && add_functions(&w, e);
@@ -418,7 +418,6 @@ static bool write_json(const model_file *f, const char *path, err *e)
     }
     text_free(&first);
     text_free(&rest);
-    arena_free(&mem);
     return good;
 }
 

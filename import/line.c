@@ -39,10 +39,9 @@ bool line_open(ts_model *m, const char *what, err *e)
     if (!problem_check(line, e))
         return err_in(e, "%s", operation);
     problem p;
-    text words = {0};
+    ENDED_BY(text_free) text words = {0};
     problem_read(&m->mem, o, line, strlen(line), &p);
     problem_print(&words, &p);
     const char *said = arena_string(&m->mem, text_str(&words));
-    text_free(&words);
     return recipe_open(m, said, build, e);
 }

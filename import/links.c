@@ -235,11 +235,10 @@ static bool link_body(body *f, scope *outer, arena *mem, arena *scratch, err *e)
 
 bool links_make(model_file *f, arena *mem, err *e)
 {
-    arena scratch = {0};
+    ENDED_BY(arena_free) arena scratch = {0};
     bool ok = link_body(&f->main, NULL, mem, &scratch, e);
     for (int i = 0; ok && i < f->n_function; i++)
         ok = link_body(&f->function[i].body, NULL, mem, &scratch, e) ||
              err_in(e, "function %s.%s", f->function[i].domain, f->function[i].name);
-    arena_free(&scratch);
     return ok;
 }

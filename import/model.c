@@ -7,19 +7,16 @@
 /* ---- opening ---- */
 static const char *in_folder(ts_model *m, const char *folder, err *e)
 {
-    text tried = {0};
+    ENDED_BY(text_free) text tried = {0};
     for (const reader *const *r = readers; *r; r++) {
         if (!(*r)->in_folder)
             continue;
         const char *path = arena_format(&m->mem, "%s/%s", folder, (*r)->in_folder);
-        if (file_exists(path)) {
-            text_free(&tried);
+        if (file_exists(path))
             return path;
-        }
         text_add(&tried, "%s%s", tried.length ? " or " : "", (*r)->in_folder);
     }
     err_set(e, TS_FILES, "the folder '%s' holds no %s", folder, text_str(&tried));
-    text_free(&tried);
     return NULL;
 }
 
@@ -29,7 +26,7 @@ static const reader *reader_for(const char *path, err *e)
     const reader *found = NULL;
     if (!file_map(path, &map, e))
         return NULL;
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     for (const reader *const *r = readers; *r && !found; r++) {
         if ((*r)->is(path, map.at, map.size))
             found = *r;
@@ -41,7 +38,6 @@ static const reader *reader_for(const char *path, err *e)
         err_hint(e, "a model is a file that ends in %s, or the folder of one; weights alone are none",
                  text_str(&known));
     }
-    text_free(&known);
     return found;
 }
 
@@ -90,13 +86,12 @@ static bool open_file(ts_model *m, const char *what, err *e)
 
 static bool nothing_there(const char *what, err *e)
 {
-    text list = {0};
+    ENDED_BY(text_free) text list = {0};
     for (int i = 0; ts_builder_at(i); i++)
         text_add(&list, "%s%s", i ? ", " : "", ts_builder_at(i)->name);
     err_set(e, TS_FILES, "there is no file, folder or built-in model \"%s\"", what);
     if (list.length > 0)
         err_hint(e, "built-in models are %s", text_str(&list));
-    text_free(&list);
     return false;
 }
 

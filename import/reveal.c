@@ -65,8 +65,8 @@ int ts_model_reveal(ts_model *m, const char *globs, ts_error *e)
                        "first"),
                -1;
     const int before = m->bound->n_output, count = g_reach(before, m->result, NULL);
-    const node **need = heap_array((size_t)count + 1, sizeof *need);
-    arena scratch = {0};
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)count + 1, sizeof *need);
+    ENDED_BY(arena_free) arena scratch = {0};
     g_reach(before, m->result, need);
     revealing r = {.m = m, .globs = globs, .n = before, .op = heap_array((size_t)m->graph->n + 1, sizeof *r.op)};
     for (int i = 0; i < m->graph->n_group; i++) /* inner ones first */
@@ -78,7 +78,7 @@ int ts_model_reveal(ts_model *m, const char *globs, ts_error *e)
             memcpy(r.node, m->result, (size_t)before * sizeof *r.node);
     for (int i = 0; i < count; i++)
         look_at(&r, need[i], i, &scratch);
-    free(need), free(r.op), arena_free(&scratch);
+    free(r.op);
     m->bound->n_output = r.n, m->bound->output = r.port, m->result = r.node;
     return r.n - before;
 }

@@ -33,9 +33,9 @@ static void add(saver *s, hasher *sum, const void *p, size_t n)
 
 bool safetensors_write(const char *path, int n, const held *const *all, digest *out, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const held **order = arena_array(&mem, (size_t)n + 1, sizeof *order);
-    text header = {0};
+    ENDED_BY(text_free) text header = {0};
     size_t total = 0;
     for (int i = 0; i < n; i++)
         order[i] = all[i];
@@ -56,7 +56,5 @@ bool safetensors_write(const char *path, int n, const held *const *all, digest *
     for (int i = 0; i < n; i++)
         add(s, sum, order[i]->value.data, bytes_of(order[i]));
     *out = hash_close(sum);
-    text_free(&header);
-    arena_free(&mem);
     return saver_close(s, e);
 }

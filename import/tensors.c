@@ -64,7 +64,7 @@ bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[
         ok = err_given(all[i].name, "the name of a tensor", e) && array_sound(&all[i].value, all[i].name, e);
     if (!ok)
         return false;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     held *own = arena_array(&mem, (size_t)n + 1, sizeof *own);
     const held **list = arena_array(&mem, (size_t)n + 1, sizeof *list);
     for (int i = 0; i < n; i++) {
@@ -74,7 +74,6 @@ bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[
     digest d;
     const bool good = safetensors_write(path, n, list, &d, e);
     digest_hex(&d, sha256);
-    arena_free(&mem);
     return good;
 }
 

@@ -26,7 +26,7 @@ void unsupported_add(unsupported *l, const char *what, const char *reason, const
 bool unsupported_tell(const unsupported *l, err *e)
 {
     enum { ROOM = 1200 }; /* bytes of the message: two screens */
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (l->n == 0)
         return true;
     int shown = 0;
@@ -42,9 +42,7 @@ bool unsupported_tell(const unsupported *l, err *e)
     }
     if (shown < l->n)
         text_add(&t, "\n  and %d more", l->n - shown + l->more);
-    err_set(e, TS_UNSUPPORTED, "M016 not supported:%s", text_str(&t));
-    text_free(&t);
-    return false;
+    return err_set(e, TS_UNSUPPORTED, "M016 not supported:%s", text_str(&t));
 }
 
 void unsupported_free(unsupported *l)

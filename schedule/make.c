@@ -40,11 +40,9 @@ static bool carry(plan *p, int root, const node *into, int which, err *e)
         if (p->carried[k].input == i)
             return err_set(e, TS_USAGE, "state %d: \"%s\" becomes something else already", which, into->label);
     if (!type_equal(&from->type, &into->type)) {
-        text a = {0}, b = {0};
+        ENDED_BY(text_free) text a = {0}, b = {0};
         type_print(&a, &into->type), type_print(&b, &from->type);
-        err_set(e, TS_USAGE, "state %d: \"%s\" is %s and would become %s", which, into->label, a.s, b.s);
-        text_free(&a), text_free(&b);
-        return false;
+        return err_set(e, TS_USAGE, "state %d: \"%s\" is %s and would become %s", which, into->label, a.s, b.s);
     }
     p->carried[p->n_carried++] = (carried){root, i};
     return true;

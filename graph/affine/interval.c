@@ -72,11 +72,10 @@ static span constant(const node *n, const span *at) /* over a box of its element
 
 static const defn *definition(span_memo *m, const node *n)
 {
-    err ignored = {0};
     for (int i = 0; i < m->n; i++)
         if (m->seen[i].of == n)
             return &m->seen[i].d;
-    if (m->n == COUNT(m->seen) || type_count(&n->type) == 0 || !g_defn(n, m->mem, &m->seen[m->n].d, &ignored))
+    if (m->n == COUNT(m->seen) || type_count(&n->type) == 0 || !g_defn(n, m->mem, &m->seen[m->n].d, NULL))
         return NULL;
     m->seen[m->n].of = n;
     if (m->element)

@@ -98,6 +98,13 @@ void *heap_array(size_t count, size_t size)
     return list;
 }
 
+void heap_free(void *pointer)
+{
+    void *held;
+    memcpy(&held, pointer, sizeof held);
+    free(held);
+}
+
 void *heap_grown(void *list, int n, int *cap, size_t size)
 {
     if (n < *cap)

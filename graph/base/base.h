@@ -28,6 +28,9 @@ void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size);
 void *heap_array(size_t count, size_t size);                /* zeroed, for free(); never NULL */
 void *heap_grown(void *list, int n, int *cap, size_t size); /* the same with realloc */
 void arena_free(arena *mem);
+/* A local that a function holds, and gives back however it returns: ENDED_BY(arena_free) arena mem = {0}; */
+#define ENDED_BY(end) __attribute__((cleanup(end)))
+void heap_free(void *pointer);            /* end of one: frees what the pointer at this address points to */
 void arena_take(arena *mem, arena *from); /* what came from the other, which is then empty, dies with this one */
 size_t arena_bytes(const arena *mem);     /* handed out so far */
 

@@ -93,14 +93,12 @@ bool dtype_parse(const char *name, dtype *out)
 
 bool dtype_read(const char *name, dtype *out, err *e)
 {
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     if (dtype_parse(name, out))
         return true;
     for (int d = 0; d < TS_N_DTYPE; d++)
         text_add(&known, "%s%s", d ? ", " : "", table[d].name);
-    err_set(e, TS_BAD_INPUT, "\"%.40s\" is not a dtype; known are %s", name, text_str(&known));
-    text_free(&known);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "\"%.40s\" is not a dtype; known are %s", name, text_str(&known));
 }
 
 static dtype signed_of(int bytes)

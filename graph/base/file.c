@@ -163,7 +163,7 @@ bool file_make_folder(const char *path, err *e)
 {
     if (!*path)
         return file_failed(e, "make the folder", path, ENOENT);
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     char *prefix = arena_string(&mem, path);
     bool done = true;
     for (char *slash = strchr(prefix + 1, '/'); slash && done; slash = strchr(slash + 1, '/')) {
@@ -173,6 +173,5 @@ bool file_make_folder(const char *path, err *e)
     }
     done = done && make_one(path);
     int why = errno;
-    arena_free(&mem);
     return done || file_failed(e, "make the folder", path, why);
 }

@@ -54,35 +54,29 @@ static void add_where(text *t, const json *v)
 /* FILE:LINE:COLUMN (POINTER) */
 const char *json_where(arena *mem, const json *v)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     add_where(&t, v);
-    const char *s = arena_string(mem, text_str(&t));
-    text_free(&t);
-    return s;
+    return arena_string(mem, text_str(&t));
 }
 
 bool json_refuse(err *e, const json *v, ts_code code, const char *fmt, ...)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     char what[1000];
     va_list list;
     va_start(list, fmt);
     vsnprintf(what, sizeof what, fmt, list);
     va_end(list);
     add_where(&t, v);
-    err_set(e, code, "%.900s: %s", text_str(&t), what);
-    text_free(&t);
-    return false;
+    return err_set(e, code, "%.900s: %s", text_str(&t), what);
 }
 
 /* ---- what cJSON does not check ---- */
 static bool refuse_at(err *e, const json_file *f, size_t at, const char *what)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     add_place(&t, f, at);
-    err_set(e, TS_BAD_INPUT, "%.900s: %s", text_str(&t), what);
-    text_free(&t);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "%.900s: %s", text_str(&t), what);
 }
 
 static bool refuse_deep(err *e, const json_file *f, size_t at, int most)
@@ -238,7 +232,7 @@ static bool check_keys(const json *v, err *e) /* comments may repeat */
             return false;
     if (v->kind != JSON_OBJECT || n < 2)
         return true;
-    const json **all = heap_array(n, sizeof *all);
+    ENDED_BY(heap_free) const json **all = heap_array(n, sizeof *all);
     n = 0;
     for (const json *i = v->first; i; i = i->next)
         all[n++] = i;
@@ -248,7 +242,6 @@ static bool check_keys(const json *v, err *e) /* comments may repeat */
         if (!strcmp(all[i - 1]->key, all[i]->key) && strcmp(all[i]->key, "//"))
             ok = json_refuse(e, all[i - 1]->at > all[i]->at ? all[i - 1] : all[i], TS_BAD_INPUT, "the key \"%s\" twice",
                              all[i]->key);
-    free(all);
     return ok;
 }
 

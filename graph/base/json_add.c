@@ -7,14 +7,13 @@
 
 static void add_text(text *t, const char *s, int most) /* most < 0: all of it */
 {
-    text part = {0};
+    ENDED_BY(text_free) text part = {0};
     if (!s) {
         text_add(t, "null");
         return;
     }
     text_add(&part, "%.*s", most < 0 ? (int)strlen(s) : most, s);
     text_json(t, text_str(&part));
-    text_free(&part);
 }
 
 /* The conversion at *at, which is left behind it */

@@ -66,7 +66,7 @@ static int open_temporary(arena *mem, const char *folder, char **name)
 
 bool file_sync_holder(const char *path)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     int fd = file_open(folder_of(&mem, path), O_RDONLY | O_DIRECTORY, 0);
     /* a folder that may be written but not read: the name stands, only later is it durable. EINVAL: this file system
      * does not sync folders */
@@ -74,7 +74,6 @@ bool file_sync_holder(const char *path)
     int why = errno;
     if (fd >= 0)
         close(fd);
-    arena_free(&mem);
     errno = why;
     return done;
 }

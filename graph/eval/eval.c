@@ -212,7 +212,7 @@ static ts_array narrowed(arena *mem, const ts_array *a, dtype d)
 
 bool routine_call(const routine *r, const host_call *c, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     ts_array in[MAX_PART], out = *c->out;
     if (!r->host)
         return trips_run(c, e);
@@ -227,40 +227,36 @@ bool routine_call(const routine *r, const host_call *c, err *e)
     const bool ok = r->host(&(host_call){c->node, in, &out, c->part, c->parts, false}, e);
     if (ok && out.dtype != c->out->dtype)
         array_copy(&out, c->out->dtype, c->out->data);
-    arena_free(&mem);
     return ok;
 }
 
 static bool run_host(const node *n, const ts_array *const *in, const routine *r, bool wide, ts_array *out, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     ts_array all[MAX_PART];
     for (int i = 0; i < n->n_in; i++)
         all[i] = *in[i], all[i].data = aligned(&mem, in[i]);
     const host_call c = {n, all, out, 0, 1, wide};
-    const bool ok = !type_count(&n->type) || routine_call(r, &c, e);
-    arena_free(&mem);
-    return ok;
+    return !type_count(&n->type) || routine_call(r, &c, e);
 }
 
 static bool run_routine(const node *n, const ts_array *const *in, const expr *x, bool wide, ts_array *out, err *e)
 {
     if (!x->run->run)
         return run_host(n, in, x->run, wide, out, e);
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     void *at[MAX_PART + 1];
     char types[MAX_PART + 2] = {0}, *scratch = arena_get(&mem, (size_t)x->run->scratch + 1);
     for (int i = 0; i < n->n_in; i++)
         at[i] = aligned(&mem, in[i]), types[i] = routine_type(in[i]->dtype, false);
     at[n->n_in] = out->data, types[n->n_in] = routine_type(out->dtype, false);
     x->run->run(at, types, x->run->parameter, scratch, 0, 1);
-    arena_free(&mem);
     return true;
 }
 
 static bool eval(const node *n, const ts_array *const *in, const asked *how, ts_array *out, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
     err own = {0};
     const type held = how->wide ? custom_wide(n) : n->type;
@@ -271,7 +267,6 @@ static bool eval(const node *n, const ts_array *const *in, const asked *how, ts_
         if (!ok)
             ts_array_free(out);
     }
-    arena_free(&mem);
     return ok || err_set(e, own.code, "%s", own.text);
 }
 

@@ -87,13 +87,12 @@ static void bind(walking *w, const node *x, ts_array *to)
 static bool evaluate(walking *w, int i, err *e)
 {
     const node *x = w->need[i];
-    const ts_array **in = heap_array((size_t)x->n_in + 1, sizeof *in);
+    ENDED_BY(heap_free) const ts_array **in = heap_array((size_t)x->n_in + 1, sizeof *in);
     for (int k = 0; k < x->n_in; k++)
         in[k] = &w->value[w->at[x->in[k]->id]];
     if (w->own[i])
         ts_array_free(&w->value[i]);
     w->own[i] = w->c->wide ? node_eval_wide(x, in, &w->value[i], e) : node_eval(x, in, &w->value[i], e);
-    free(in);
     return w->own[i];
 }
 

@@ -103,11 +103,10 @@ static void tell_operand(text *t, const node *n)
     if (!n || !n->site.file)
         return;
     text_add(t, "; "), tell_site(t, n);
-    const node **need = g_reached_make(1, &n, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &n, &count);
     for (int i = count - 2; i >= 0 && told < MOST_TOLD; i--)
         if (need[i]->leaf && need[i]->leaf->kind != LEAF_CONST && need[i]->site.file)
             text_add(t, told++ ? ", " : " from "), tell_site(t, need[i]);
-    free(need);
 }
 
 /* y, or NULL: then the reason gets the places of the call and of its operands. */
@@ -115,12 +114,11 @@ static const node *told(graph *g, bool was_good, const node *y, int n, const nod
 {
     if (y || !was_good || !err_is(&g->err) || !g->site.file)
         return y;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "the call is at %s:%d", g->site.file, g->site.line);
     for (int i = 0; in && i < n; i++)
         tell_operand(&t, in[i]);
     err_hint(&g->err, "%s", text_str(&t));
-    text_free(&t);
     return NULL;
 }
 
@@ -261,7 +259,7 @@ ts_tensor ts_operand(ts_tensor t, int i)
 int ts_consumers(int n, const ts_tensor *t, ts_tensor of, ts_tensor *out)
 {
     int count, k = 0;
-    const node **need = g_reached_make(there(n, t), t, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(there(n, t), t, &count);
     for (int i = 0; i < count; i++) {
         bool reads = false;
         for (int j = 0; of && j < need[i]->n_in; j++)
@@ -270,7 +268,6 @@ int ts_consumers(int n, const ts_tensor *t, ts_tensor of, ts_tensor *out)
             out[k] = need[i];
         k += reads;
     }
-    free(need);
     return k;
 }
 
@@ -306,7 +303,7 @@ const char *ts_op_name(ts_tensor t)
 int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
 {
     int count;
-    const node **need = g_reached_make(there(n, t), t, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(there(n, t), t, &count);
     int k = 0;
     for (int i = 0; i < count; i++) {
         if (!need[i]->leaf || need[i]->leaf->kind == LEAF_CONST)
@@ -315,7 +312,6 @@ int ts_leaves(int n, const ts_tensor *t, ts_tensor *out)
             out[k] = need[i];
         k++;
     }
-    free(need);
     return k;
 }
 

@@ -23,14 +23,14 @@ static bool read_text(arena *mem, const char **at, attr *a)
         a->s = arena_format(mem, "%.*s", (int)n, s);
         return *at += n, n > 0;
     }
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     for (s++; *s && *s != '"'; s++) {
         s += *s == '\\' && s[1];
         text_bytes(&t, s, 1);
     }
     const bool closed = *s == '"';
     a->s = arena_string(mem, text_str(&t)), *at = s + closed;
-    return text_free(&t), closed;
+    return closed;
 }
 
 /* One value of the wanted kind at *at, which moves behind it. */
@@ -87,11 +87,9 @@ static void list_names(const op *o, text *t)
 
 static bool unknown(const op *o, const char *name, int n, err *e)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     list_names(o, &t);
-    err_set(e, TS_BAD_INPUT, "%s: no attribute \"%.*s\"; it has: %s", o->name, n, name, t.length ? t.s : "none");
-    text_free(&t);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "%s: no attribute \"%.*s\"; it has: %s", o->name, n, name, t.length ? t.s : "none");
 }
 
 /* What stands behind a text without quotes belongs to it, most likely: how it is to be written. */

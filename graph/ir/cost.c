@@ -27,10 +27,9 @@ static double trips_flops(const node *n) /* of all trips, though an early end ma
 {
     int count = 0;
     double one = 0;
-    const node **all = g_reached_make(n->trip->n_root, n->trip->root, &count);
+    ENDED_BY(heap_free) const node **all = g_reached_make(n->trip->n_root, n->trip->root, &count);
     for (int i = 0; i < count; i++)
         one += node_flops(all[i]);
-    free(all);
     return (double)scan_form_of(n).trips * one;
 }
 
@@ -38,7 +37,7 @@ double node_flops(const node *n)
 {
     if (n->trip)
         return trips_flops(n);
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
     double total = 0;
     if (!node_is_leaf(n) && dtype_class(n->type.dtype) == D_REAL && g_defn(n, &mem, &d, NULL))
@@ -46,21 +45,19 @@ double node_flops(const node *n)
                     ? (double)type_count(&n->type) * flops(&d, d.value->arg[0]) +
                           points(&d, d.value) * (flops(&d, d.value->arg[1]) + (d.value->fn ? d.value->fn->cost : 0))
                     : (double)type_count(&n->type) * flops(&d, d.value);
-    arena_free(&mem);
     return total;
 }
 
 double node_points(const node *n)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
     double total = 0;
     if (n->trip) {
         int count = 0;
-        const node **all = g_reached_make(n->trip->n_root, n->trip->root, &count);
+        ENDED_BY(heap_free) const node **all = g_reached_make(n->trip->n_root, n->trip->root, &count);
         for (int i = 0; i < count; i++)
             total += node_points(all[i]);
-        free(all);
         return (double)scan_form_of(n).trips * total;
     }
     if (!node_is_leaf(n) && g_defn(n, &mem, &d, NULL)) {
@@ -68,6 +65,5 @@ double node_points(const node *n)
         for (int k = 0; k < d.n_axis; k++)
             total *= (double)d.extent[k];
     }
-    arena_free(&mem);
     return total;
 }

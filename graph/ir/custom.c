@@ -217,7 +217,7 @@ const node *custom_call(const node *n, int *index)
 /* In an arena of its own: the expression is made only to learn its dtype. */
 static bool text_type(node *draft, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const type *in[MAX_ARG];
     defn d = {.mem = &mem, .node = draft};
     for (int i = 0; i < draft->n_in; i++)
@@ -228,7 +228,6 @@ static bool text_type(node *draft, err *e)
                      err_set(e, TS_BAD_INPUT, "its text uses no operand, one of a, b, ... expected"));
     if (ok)
         draft->type.dtype = x->dtype;
-    arena_free(&mem);
     return ok;
 }
 

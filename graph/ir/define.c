@@ -70,16 +70,14 @@ static bool check_text(graph *g, const op *o, err *e)
     static const node one = {.type = {.dtype = TS_F32}, .label = ""};
     const node *in[MAX_ARG];
     attr number[MAX_NUMBER];
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     node draft = {.op = o, .label = "", .n_in = o->arity, .in = in, .attr = number, .scalars = g->scalars};
     int k = 0;
     for (int i = 0; i < o->arity; i++)
         in[i] = &one;
     for (const attr_spec *s = o->attr; s->name; s++, k++)
         number[k] = (attr){.name = s->name, .kind = 'f', .f = 1};
-    const bool ok = defn_text(&(defn){.mem = &mem, .node = &draft}, e) != NULL;
-    arena_free(&mem);
-    return ok;
+    return defn_text(&(defn){.mem = &mem, .node = &draft}, e) != NULL;
 }
 
 static bool same_text(const char *a, const char *b)

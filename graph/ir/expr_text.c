@@ -166,12 +166,11 @@ static const expr *value_named(const parser *p, const char *name)
 static const expr *unknown(parser *p, const char *name)
 {
     enum { SHOWN = 8 };
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (int i = 0; i < p->known->n && i <= SHOWN; i++)
         text_add(&have, "%s%s", i ? ", " : "", i == SHOWN ? "..." : p->known->name[i]);
     fail(p, arena_format(p->mem, "nothing is called \"%s\", %s expected", name,
                          have.length ? text_str(&have) : "a number"));
-    text_free(&have);
     return NULL;
 }
 

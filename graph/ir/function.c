@@ -82,7 +82,7 @@ static bool is_same(const scalar *a, const scalar *b)
 /* ---- what the texts say, of parameters that may be anything ---- */
 static bool read_texts(scalar *f, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     names known = {.n = f->n_parameter, .own = f->in};
     reading r = {.known = &known};
     for (int i = 0; i < f->n_parameter; i++)
@@ -94,9 +94,7 @@ static bool read_texts(scalar *f, err *e)
         ok = err_set(e, TS_BAD_INPUT, "%d results, expected 1 to %d", r.n_result, SCALAR_RESULT);
     r.n_result *= f->n_parameter;
     known.name[known.n] = "y", known.value[known.n++] = x_state(&mem, TS_F64, f->n_parameter);
-    ok = ok && (!f->derivative || x_read(&mem, f->derivative, &r, e) || err_in(e, "derivative"));
-    arena_free(&mem);
-    return ok;
+    return ok && (!f->derivative || x_read(&mem, f->derivative, &r, e) || err_in(e, "derivative"));
 }
 
 /* ---- as operations: "polar" and, for further results, "polar.1", ... ---- */

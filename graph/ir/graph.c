@@ -62,11 +62,10 @@ static bool none_past(graph *g, const char *what, int n, const node *const *list
     for (int i = 0; i < n; i++) {
         if (!list[i] || !list[i]->past)
             continue;
-        text t = {0};
+        ENDED_BY(text_free) text t = {0};
         describe(&t, list[i]);
         g_fail(g, TS_BAD_INPUT, "%s: %s is of a trip of scan %d, which has ended", what, text_str(&t),
                list[i]->past - 1);
-        text_free(&t);
         return err_hint(&g->err, "take what ts_scan_end gave: last values of states, and of other tensors of a trip "
                                  "the rows that ts_scan_gather keeps");
     }
@@ -84,13 +83,12 @@ bool g_has(graph *g, const char *what, int n, const node *const *list)
     for (int i = 0; i < n; i++) {
         if (!list[i] || (list[i]->id < g->n && g->node[list[i]->id] == list[i]))
             continue;
-        text t = {0};
+        ENDED_BY(text_free) text t = {0};
         describe(&t, list[i]);
         text_add(&t, " is a tensor of another graph");
         if (own)
             text_add(&t, " than "), describe(&t, own);
         g_fail(g, TS_BAD_INPUT, "%s: %s", what, text_str(&t));
-        text_free(&t);
         return err_hint(&g->err, "make both in one graph; ts_print and ts_parse copy a tensor from one to another");
     }
     return none_past(g, what, n, list);
@@ -636,7 +634,7 @@ int g_reach(int n, const node *const *root, const node **out)
     int most = -1, count = 0;
     for (int i = 0; i < n; i++)
         most = root[i]->id > most ? root[i]->id : most;
-    const node **need = heap_array((size_t)most + 2, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)most + 2, sizeof *need);
     for (int i = 0; i < n; i++)
         need[root[i]->id] = root[i];
     for (int id = most; id >= 0; id--)
@@ -648,7 +646,6 @@ int g_reach(int n, const node *const *root, const node **out)
                 out[count] = need[id];
             count++;
         }
-    free(need);
     return count;
 }
 

@@ -118,10 +118,9 @@ static bool refuse_descr(cursor *c, const char *descr)
         err_set(c->e, TS_BAD_INPUT, "N003 object arrays are not accepted");
         return err_hint(c->e, "save numbers, as in numpy.asarray(a, dtype=numpy.float32)");
     }
-    text shown = {0};
+    ENDED_BY(text_free) text shown = {0};
     text_safe(&shown, descr);
     err_set(c->e, TS_BAD_INPUT, "N004 data type '%s' is not supported", text_str(&shown));
-    text_free(&shown);
     return err_hint(c->e, "save the array as float32, float64, float16, bool or an integer type");
 }
 
@@ -305,7 +304,7 @@ static char kind_letter(dtype d)
 static void print_start(text *t, const ts_array *a)
 {
     int bytes = ts_dtype_bytes(a->dtype);
-    text dict = {0};
+    ENDED_BY(text_free) text dict = {0};
     text_add(&dict, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", bytes > 1 ? '<' : '|',
              kind_letter(a->dtype), bytes);
     for (int i = 0; i < a->rank; i++)
@@ -317,7 +316,6 @@ static void print_start(text *t, const ts_array *a)
     text_bytes(t, magic, MAGIC_SIZE);
     text_bytes(t, start, sizeof start);
     text_bytes(t, dict.s, dict.length);
-    text_free(&dict);
 }
 
 /* Whole or not at all: file_save goes by way of a rename. */
@@ -327,7 +325,7 @@ bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
         return false;
     type y = {.dtype = a->dtype, .rank = a->rank};
     memcpy(y.dim, a->dim, sizeof y.dim);
-    text start = {0};
+    ENDED_BY(text_free) text start = {0};
     print_start(&start, a);
     size_t bytes = (size_t)type_bytes(&y), total;
     char *whole = size_add(start.length, bytes, &total) ? malloc(total) : NULL;
@@ -338,6 +336,5 @@ bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
     }
     bool done = whole ? file_save(path, whole, total, e) : err_memory(e, bytes, "what '%s' is to hold", path);
     free(whole);
-    text_free(&start);
     return done;
 }

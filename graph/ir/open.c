@@ -27,10 +27,9 @@ static void print_call(text *t, const node *call)
     int k = 0;
     text_add(t, "%s", call->op->name);
     for (const attr_spec *s = call->op->attr; s && s->name; s++) {
-        text one = {0}, usual = {0};
+        ENDED_BY(text_free) text one = {0}, usual = {0};
         attr_print(&one, &call->attr[k++]), text_add(&usual, " %s=%s", s->name, s->fallback ? s->fallback : "");
         text_add(t, "%s", strcmp(text_str(&one), text_str(&usual)) ? text_str(&one) : "");
-        text_free(&one), text_free(&usual);
     }
     for (int i = 0; i < call->n_in; i++) {
         text_add(t, i ? ", " : " of "), type_print(t, &call->in[i]->type);
@@ -50,14 +49,13 @@ static const node *origin(const node *n)
 
 static bool refuse(graph *g, const node *call, int axis, const node *n)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     const node *of = origin(n);
     print_call(&t, call);
     for (axis = of == n ? axis : 0; of != n && axis + 1 < of->type.rank && of->type.dim[axis] >= 0;)
         axis++;
     g_fail(g, TS_BAD_INPUT, "%s: nothing says how long axis %d of %s \"%s\" is", text_str(&t), axis, of->op->name,
            of->label);
-    text_free(&t);
     return err_hint(&g->err, "write its extents where \"%s\" is made", of->label);
 }
 
@@ -183,16 +181,15 @@ bool g_close_all(graph *g, const node *call)
     saying s = {call, arena_array(&g->mem, (size_t)call->n_in + 1, sizeof *s.dim), NULL};
     if (!ask(g, &s) || !all_said(g, &s))
         return false;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     print_call(&t, call);
     s.by = arena_string(&g->mem, text_str(&t));
-    text_free(&t);
     return learn_operands(g, &s, &more) && (!more || spread(g, s.by));
 }
 
 bool g_none_open(graph *g, const char *what, int n, const node *const *list)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     for (int i = 0; i < n; i++) {
         if (!list[i] || !node_is_open(list[i]))
             continue;
@@ -200,7 +197,6 @@ bool g_none_open(graph *g, const char *what, int n, const node *const *list)
         type_print(&t, &of->type);
         g_fail(g, TS_BAD_INPUT, "%s: no call says how long %s \"%s\" %s is", what, of->op->name, of->label,
                text_str(&t));
-        text_free(&t);
         return err_hint(&g->err, "write its extents where it is made; else an einsum, product or pointwise operation "
                                  "that takes it says them");
     }
@@ -214,9 +210,8 @@ void g_tell_closed(graph *g, const node *call)
         if (!call->in[k]->closed_by || strstr(g->err.text, call->in[k]->closed_by))
             continue;
         const node *of = origin(call->in[k]);
-        text t = {0};
+        ENDED_BY(text_free) text t = {0};
         type_print(&t, &of->type);
         err_hint(&g->err, "%s \"%s\" is %s since %s took it", of->op->name, of->label, text_str(&t), of->closed_by);
-        text_free(&t);
     }
 }

@@ -114,7 +114,7 @@ static void print_functions(text *t, int count, const node *const *all)
     const scalars *own = NULL;
     for (int i = 0; i < count; i++)
         own = all[i]->scalars ? all[i]->scalars : own;
-    bool *used = heap_array(own ? (size_t)own->n + 1 : 1, sizeof *used);
+    ENDED_BY(heap_free) bool *used = heap_array(own ? (size_t)own->n + 1 : 1, sizeof *used);
     for (int k = own ? own->n - 1 : -1; k >= 0; k--) { /* later ones call earlier ones */
         const char *name = own->all[k]->name;
         for (int i = 0; i < count && !used[k]; i++)
@@ -125,14 +125,13 @@ static void print_functions(text *t, int count, const node *const *all)
     for (int k = 0; own && k < own->n; k++)
         if (used[k])
             print_function(t, own->all[k]);
-    free(used);
 }
 
 static void print_all(text *t, int depth, int n, const node *const *root)
 {
     int count;
-    const node **all = g_reached_make(n, root, &count);
-    int *number = heap_array(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
+    ENDED_BY(heap_free) const node **all = g_reached_make(n, root, &count);
+    ENDED_BY(heap_free) int *number = heap_array(count ? (size_t)all[count - 1]->id + 1 : 1, sizeof *number);
     if (!depth)
         print_functions(t, count, all);
     for (int i = 0; i < count; i++)
@@ -141,7 +140,6 @@ static void print_all(text *t, int depth, int n, const node *const *root)
     for (int i = 0; i < n; i++)
         text_add(t, "%s n%d", i ? "," : "", number[root[i]->id]);
     text_add(t, "\n");
-    free(number), free(all);
 }
 
 void g_print(text *t, int n, const node *const *root)
@@ -151,13 +149,12 @@ void g_print(text *t, int n, const node *const *root)
 
 void g_hash(int n, const node *const *root, char hex[65])
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     g_print(&t, n, root);
     hasher *h = hash_open();
     hash_bytes(h, t.s, t.length);
     const digest d = hash_close(h);
     digest_hex(&d, hex);
-    text_free(&t);
 }
 
 /* ---- reading ---- */

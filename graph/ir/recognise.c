@@ -31,12 +31,9 @@ static bool is_thin(const node *n) /* no fold, nothing that walks or stores by i
 {
     if (n->leaf || (!n->op->text && !n->op->body))
         return false;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
-    const bool thin = g_defn(n, &mem, &d, &e) && !x_alone(d.value) && !x_count(d.value, X_FOLD);
-    arena_free(&mem);
-    return thin;
+    return g_defn(n, &mem, &d, NULL) && !x_alone(d.value) && !x_count(d.value, X_FOLD);
 }
 
 enum { MAX_LOOK = 24 };

@@ -39,7 +39,7 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
 {
     graph *g = r->g;
     const int n_group = g->n_group;
-    const node **need = heap_array((size_t)r->n + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)r->n + 1, sizeof *need);
     const int count = g_reach(n, root, need);
     bool good = !err_is(&g->err);
     for (int i = 0; good && i < count; i++) {
@@ -54,7 +54,6 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
         g_group_again(g, g, &g->group[i], r->n, r->now);
     for (int i = 0; good && i < n; i++)
         out[i] = r->now[root[i]->id];
-    free(need);
     return good;
 }
 
@@ -79,10 +78,8 @@ bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node 
 bool g_remake(graph *g, int n, const node *const *root, const node **now)
 {
     replacing r = {.g = g, .n = g->n, .now = now};
-    const node **out = heap_array((size_t)n + 1, sizeof *out);
-    const bool good = g_all(g, "replacing in", n, root) && remake_all(&r, n, root, out);
-    free(out);
-    return good;
+    ENDED_BY(heap_free) const node **out = heap_array((size_t)n + 1, sizeof *out);
+    return g_all(g, "replacing in", n, root) && remake_all(&r, n, root, out);
 }
 
 bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *user, const node **out)

@@ -68,7 +68,7 @@ bool type_spliced(const type *t, int axis, const type *places, const char *what,
 
 static void refuse(int n, const node *const *in, err *e, const char *fmt, va_list list)
 {
-    text given = {0};
+    ENDED_BY(text_free) text given = {0};
     char wanted[512];
     vsnprintf(wanted, sizeof wanted, fmt, list);
     for (int i = 0; i < n; i++) {
@@ -79,7 +79,6 @@ static void refuse(int n, const node *const *in, err *e, const char *fmt, va_lis
             text_add(&given, "none");
     }
     err_set(e, TS_BAD_INPUT, "given %.1000s; %s expected", n ? text_str(&given) : "nothing", wanted);
-    text_free(&given);
 }
 
 bool operands_refuse(int n, const node *const *in, err *e, const char *fmt, ...)

@@ -234,14 +234,13 @@ static bool capture(closing *c, const node *n)
 static bool capture_all(closing *c)
 {
     int n;
-    const node **need = g_reached_make(c->n_root, c->root, &n);
+    ENDED_BY(heap_free) const node **need = g_reached_make(c->n_root, c->root, &n);
     bool ok = true;
     for (int i = 0; ok && i < n; i++)
         for (int k = 0; ok && c->inside[need[i]->id] && k < need[i]->n_in; k++)
             ok = capture(c, need[i]->in[k]);
     for (int i = 0; ok && i < c->n_root; i++)
         ok = capture(c, c->root[i]);
-    free(need);
     return ok;
 }
 
@@ -327,14 +326,13 @@ bool ts_scan_end(ts_scan *s, ts_tensor *out)
 bool trips_ended(graph *g, const char *what, int n, const node *const *root)
 {
     int count;
-    const node **need = g_reached_make(n, root, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(n, root, &count);
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
         if (need[i]->leaf && need[i]->leaf->bound) {
             g_fail(g, TS_BAD_INPUT, "%s: it depends on %s, which has not ended", what, need[i]->label);
             ok = err_hint(&g->err, "call ts_scan_end, and take what that gives");
         }
-    free(need);
     return ok;
 }
 

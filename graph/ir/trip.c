@@ -150,7 +150,7 @@ static bool check_trip(const node *n, const scan_form *f, err *e)
 static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
 {
     const int count = f->n_state + f->n_row;
-    type *t = heap_array((size_t)count, sizeof *t);
+    ENDED_BY(heap_free) type *t = heap_array((size_t)count, sizeof *t);
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
         t[i] = draft->trip->root[i]->type;
@@ -164,9 +164,7 @@ static bool output_types(graph *g, node *draft, const scan_form *f, err *e)
             ok = type_valid(&t[i], e);
         }
     }
-    ok = ok && custom_pack(g, draft, count, t, e);
-    free(t);
-    return ok;
+    return ok && custom_pack(g, draft, count, t, e);
 }
 
 /* The caller's list of roots may live on its stack: the node gets a copy in the arena. */

@@ -59,13 +59,12 @@ bool type_valid_known(const type *t, err *e)
 
 static bool broadcast_fail(int n, const type *const *in, int from_last, err *e)
 {
-    text shown = {0};
+    ENDED_BY(text_free) text shown = {0};
     for (int i = 0; i < n; i++) {
         text_add(&shown, "%s", i ? " and " : "");
         type_print(&shown, in[i]);
     }
     err_set(e, TS_BAD_INPUT, "shapes do not broadcast: %s differ in axis -%d", text_str(&shown), from_last);
-    text_free(&shown);
     return err_hint(e, "extents must be equal, or one of them 1, counted from the last axis");
 }
 
@@ -115,10 +114,10 @@ ts_array type_array(const type *t, void *data)
 type_words type_said(const type *t)
 {
     type_words words;
-    text own = {0};
+    ENDED_BY(text_free) text own = {0};
     type_print(&own, t);
     snprintf(words.s, sizeof words.s, "%s", text_str(&own));
-    return text_free(&own), words;
+    return words;
 }
 
 void type_print(text *t, const type *y)

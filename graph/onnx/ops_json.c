@@ -10,14 +10,14 @@ static void print_onnx(text *t, const op *o)
 {
     json_add(t, "onnx:[");
     for (const onnx_rule *r = o->rule; r && r->type; r++) {
-        text takes = {0};
+        ENDED_BY(text_free) text takes = {0};
         json_add(t, "{type:%s,since:%d,operands:%s", r->type, r->since, r->types ? r->types : "");
         print_count(&takes, r->most), text_add(&takes, ","), print_count(&takes, r->results);
         for (const onnx_attribute *a = r->attribute; a && a->name; a++)
             text_add(&takes, ",%s", a->name);
         if (r->attribute)
             json_add(t, "takes:%s", text_str(&takes));
-        text_add(t, "}"), text_free(&takes);
+        text_add(t, "}");
     }
     text_add(t, "]");
 }

@@ -208,16 +208,14 @@ static const char *implied(back *b, const node *n)
             best = r;
     if (!best)
         return NULL;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     const bool casts = n->op->text && (!n->op->shape || n->op->shape == shape_float);
     text_add(&t, "%s %s", best->type, casts ? "*^" : "*");
     for (const onnx_attribute *a = best->attribute; a && a->name; a++)
         text_add(&t, " %s=%s", a->name, a->own);
     for (const attr_spec *s = best->attribute ? NULL : n->op->attr; s && s->name; s++)
         text_add(&t, " %s=%s", s->name, s->name);
-    const char *words = arena_string(b->mem, text_str(&t));
-    text_free(&t);
-    return words;
+    return arena_string(b->mem, text_str(&t));
 }
 
 static const char *types_of(const char *words) /* of the operator that they begin with */

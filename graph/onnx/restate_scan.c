@@ -227,11 +227,10 @@ static bool reads_number(const node *n)
 {
     const scan_trip *t = n->trip;
     int count;
-    const node **need = g_reached_make(t->n_root, t->root, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(t->n_root, t->root, &count);
     bool found = false;
     for (int i = 0; i < count; i++)
         found = found || (need[i]->leaf && need[i]->leaf->bound && trip_operand(need[i]) == n->n_in);
-    free(need);
     return found;
 }
 

@@ -289,12 +289,9 @@ static const node *without_strides(graph *g, const node *n)
     phases p = {.g = g, .n = n};
     if (count_phases(n, &p) == 1)
         return NULL;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const expr *value = any_phase(&p, &mem, 0);
-    const node *y = err_is(&g->err) ? NULL
-                                    : g_element_of(g, &(spelling){n->type.rank, 0, n->type.dim, "add", NULL}, value);
-    arena_free(&mem);
-    return y;
+    return err_is(&g->err) ? NULL : g_element_of(g, &(spelling){n->type.rank, 0, n->type.dim, "add", NULL}, value);
 }
 
 /* ---- grad ---- */

@@ -171,7 +171,7 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
     if (!g_given(g, "what dropout is asked for", asked) || !g_all(g, "dropout", n, t))
         return -1;
     thinning s = {.g = g, .asked = asked, .scope = heap_array((size_t)g->n + 1, sizeof *s.scope)};
-    const node **need = heap_array((size_t)g->n + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)g->n + 1, sizeof *need);
     int globs = 1;
     for (const char *at = asked->on; at && *at; at++)
         globs += *at == '\n';
@@ -186,7 +186,7 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
         good = all_hit(&s);
     }
     good = good && g_rewrite(g, n, t, with_dropout, &s, out);
-    free(s.scope), free(need), free(s.hit), free(s.place);
+    free(s.scope), free(s.hit), free(s.place);
     return good ? s.n_hit : -1;
 }
 

@@ -270,11 +270,10 @@ static const node *goes_on(const loop *l, const node *trip, const node *conditio
 static bool within_trip(const node *n) /* it reads what a trip binds */
 {
     int count;
-    const node **need = g_reached_make(1, &n, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &n, &count);
     bool is = false;
     for (int i = 0; i < count; i++)
         is = is || (need[i]->leaf && need[i]->leaf->bound);
-    free(need);
     return is;
 }
 
@@ -324,11 +323,10 @@ static int64_t fewest_rows(const turn *t, int n, const onnx_value *out)
     int64_t fewest = UNBOUNDED;
     for (int i = 0; i < n; i++) {
         int count, axis;
-        const node **all = g_reached_make(1, &out[i].node, &count);
+        ENDED_BY(heap_free) const node **all = g_reached_make(1, &out[i].node, &count);
         for (int k = 0; k < count; k++)
             if (is_row(t, all[k], &axis))
                 fewest = int_min(fewest, all[k]->in[0]->type.dim[axis]);
-        free(all);
     }
     return fewest;
 }

@@ -230,22 +230,18 @@ static bool spell(graph *g, const expr *x, lettered *o, text *t)
 const node *g_formula_of(graph *g, const expr *x)
 {
     lettered o = {0};
-    text t = {0};
-    const node *y = spell(g, x, &o, &t) ? g_formula(g, o.n, o.in, text_str(&t)) : NULL;
-    text_free(&t);
-    return y;
+    ENDED_BY(text_free) text t = {0};
+    return spell(g, x, &o, &t) ? g_formula(g, o.n, o.in, text_str(&t)) : NULL;
 }
 
 const node *g_element_of(graph *g, const spelling *s, const expr *x)
 {
     lettered o = {.element = true};
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     spelling full = *s;
     const bool ok = spell(g, x, &o, &t);
     full.text = text_str(&t);
-    const node *y = ok ? g_element(g, o.n, o.in, &full) : NULL;
-    text_free(&t);
-    return y;
+    return ok ? g_element(g, o.n, o.in, &full) : NULL;
 }
 
 typedef struct list { /* what stands between the commas outside brackets */
@@ -332,7 +328,7 @@ static const expr *spelled_fold(const node *n, arena *mem, uint32_t axes, err *e
 
 static const char *write_each(arena *mem, int n, const expr *const *x, bool typed, lettered *o)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     for (int k = 0; k < n; k++) {
         text_add(&t, k ? "," : "");
         if (typed)
@@ -340,16 +336,14 @@ static const char *write_each(arena *mem, int n, const expr *const *x, bool type
         x_write(&t, x[k], write_leaf, o);
         text_add(&t, typed ? ")" : "");
     }
-    const char *said = arena_format(mem, "%s", text_str(&t));
-    text_free(&t);
-    return said;
+    return arena_format(mem, "%s", text_str(&t));
 }
 
 const node *g_fold_of(graph *g, const spelling *s, const expr *x)
 {
     const int k = x->n_state;
     lettered o = {.element = true, .n_state = k};
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const expr *plain = x_scan(&mem, x->folds, 0, k, x->arg, x->arg + k, x_result(x));
     const bool given = x_merge(x, 0) && !x_same(x_merged(&mem, plain, NULL), x); /* it does not follow */
     const attr all[] = {attr_ints("dims", s->rank, s->extent),
@@ -363,34 +357,29 @@ const node *g_fold_of(graph *g, const spelling *s, const expr *x)
         y = g_make(g, op_find("fold"), o.n, o.in, all, COUNT(all));
     else
         g_fail(g, TS_UNSUPPORTED, "a fold that is spelled out reads 1 to %d tensors", MAX_OPERAND);
-    arena_free(&mem);
     return y;
 }
 
 /* ---- shape ---- */
 static bool formula_shape(const node *n, type *out, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const type *in[MAX_OPERAND];
     if (!operands(n, e))
         return false;
     for (int i = 0; i < n->n_in; i++)
         in[i] = &n->in[i]->type;
     const names known = known_to(n, &mem, 0);
-    const bool ok = type_broadcast(n->n_in, in, out, e) && dtype_of(n, &known, &mem, &out->dtype, e);
-    arena_free(&mem);
-    return ok;
+    return type_broadcast(n->n_in, in, out, e) && dtype_of(n, &known, &mem, &out->dtype, e);
 }
 
 static bool refuse_fold(const char *name, err *e)
 {
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     for (int i = 0; fn_at(i); i++)
         if (!isnan(fn_at(i)->unit))
             text_add(&known, "%s%s", known.length ? ", " : "", fn_at(i)->name);
-    err_set(e, TS_BAD_INPUT, "fold: \"%.40s\", one of %s expected", name, text_str(&known));
-    text_free(&known);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "fold: \"%.40s\", one of %s expected", name, text_str(&known));
 }
 
 /* Operands and extents, how many; -1 with an error */
@@ -406,7 +395,7 @@ static int spelled_axes(const node *n, type *out, int64_t *extent, bool *empty, 
 
 static bool element_shape(const node *n, type *out, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     int64_t extent[MAX_AXIS];
     bool empty;
     const int total = spelled_axes(n, out, extent, &empty, e);
@@ -422,13 +411,12 @@ static bool element_shape(const node *n, type *out, err *e)
                      node_attr(n, "text")->s);
     if (ok)
         out->dtype = f->result == R_BOOL && total > out->rank ? TS_BOOL : x->dtype;
-    arena_free(&mem);
     return ok;
 }
 
 static bool fold_shape(const node *n, type *out, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     int64_t extent[MAX_AXIS];
     bool empty;
     const int total = spelled_axes(n, out, extent, &empty, e);
@@ -443,7 +431,6 @@ static bool fold_shape(const node *n, type *out, err *e)
         ok = x_expand(&mem, n->scalars, x->arg[i], e) && (empty || inside(x->arg[i], &(scope){.extent = extent}, e));
     if (ok)
         out->dtype = x->dtype;
-    arena_free(&mem);
     return ok;
 }
 

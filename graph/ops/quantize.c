@@ -141,15 +141,12 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
 /* Its elements are some of the operand's, or these converted: small integers stay what they are. */
 static bool moves(const node *n)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
-    const expr *x = g_defn(n, &mem, &d, &e) ? d.value : NULL;
+    const expr *x = g_defn(n, &mem, &d, NULL) ? d.value : NULL;
     while (x && x->kind == X_CAST)
         x = x->arg[0];
-    const bool is = x && x->kind == X_LOAD && x->from == n->in[0];
-    arena_free(&mem);
-    return is;
+    return x && x->kind == X_LOAD && x->from == n->in[0];
 }
 
 static bool quantize_all(const node *zero, int v)

@@ -202,14 +202,14 @@ static const struct activation {
 
 static const struct activation *activation(const onnx_call *c, const char *name, err *e)
 {
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     for (int i = 0; i < COUNT(activations); i++)
         if (!strcasecmp(activations[i].name, name))
-            return text_free(&known), &activations[i];
+            return &activations[i];
         else
             text_add(&known, "%s%s", i ? ", " : "", activations[i].name);
     err_set(e, TS_UNSUPPORTED, "%s: activation \"%.40s\", one of %s expected", c->type, name, text_str(&known));
-    return text_free(&known), NULL;
+    return NULL;
 }
 
 static const char *line_of(const attr *a, int i, char out[32]) /* text i of a list; "" where there is none */

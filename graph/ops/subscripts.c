@@ -58,7 +58,7 @@ static const node *element_of(const equation *q)
     const term *y = &q->term[q->n];
     int place[MOST_AXES], n = 0;
     int64_t extent[MAX_AXIS];
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (q->n > MOST_SPELLED)
         return g_fail(q->g, TS_BAD_INPUT, "%d operands given, takes 1 to %d with such an equation", q->n, MOST_SPELLED);
     for (int a = 0; a < q->n_axis; a++)
@@ -85,8 +85,7 @@ static const node *element_of(const equation *q)
     }
     for (int i = 0; i < guards; i++)
         text_add(&t, ":%g", q->unit);
-    const node *made = g_element(q->g, q->n, q->in, &(spelling){y->n, n - y->n, extent, q->fold, text_str(&t)});
-    return text_free(&t), made;
+    return g_element(q->g, q->n, q->in, &(spelling){y->n, n - y->n, extent, q->fold, text_str(&t)});
 }
 
 /* Operand k at the places that its term has: those axes go. */
@@ -94,7 +93,7 @@ static const node *at_places(const equation *q, int k)
 {
     const node *x = q->in[k];
     int64_t extent[MAX_RANK];
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     int rank = 0;
     for (int i = 0; i < q->term[k].n; i++) {
         const subscript *s = &q->term[k].at[i];
@@ -105,9 +104,7 @@ static const node *at_places(const equation *q, int k)
             text_add(&t, "i%d", rank), extent[rank++] = x->type.dim[i];
     }
     text_add(&t, "]");
-    const node *y = rank == q->term[k].n ? x
-                                         : g_element(q->g, 1, &x, &(spelling){rank, 0, extent, "add", text_str(&t)});
-    return text_free(&t), y;
+    return rank == q->term[k].n ? x : g_element(q->g, 1, &x, &(spelling){rank, 0, extent, "add", text_str(&t)});
 }
 
 /* All subscripts are axes and places, and what is folded is summed: products of matrices among them are known as such.
@@ -115,7 +112,7 @@ static const node *at_places(const equation *q, int k)
 static const node *letters_of(const equation *q)
 {
     const node *in[MOST_TERMS];
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     for (int k = 0; k <= q->n; k++) {
         text_add(&t, k == q->n ? "->" : k ? "," : "");
         for (int i = 0; i < q->term[k].n; i++) {
@@ -126,8 +123,7 @@ static const node *letters_of(const equation *q)
         if (k < q->n)
             in[k] = at_places(q, k);
     }
-    const node *y = g_apply_n(q->g, "einsum", q->n, in, ATTRS(attr_word("equation", text_str(&t))));
-    return text_free(&t), y;
+    return g_apply_n(q->g, "einsum", q->n, in, ATTRS(attr_word("equation", text_str(&t))));
 }
 
 /* The first axis of t that stands before, too; NONE: there is none */
@@ -158,7 +154,7 @@ static const node *diagonal_of(const equation *q)
     const node *x = made_of(&one);
     if (!x)
         return NULL;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "i%d==i%d?a[", twin, gone);
     for (int i = 0; i < y->n; i++) {
         extent[i] = q->extent[y->at[i].axis[0]];
@@ -166,8 +162,7 @@ static const node *diagonal_of(const equation *q)
             text_add(&t, i ? ",i%d" : "i%d", i);
     }
     text_add(&t, "]:%g", q->unit);
-    const node *made = g_element(q->g, 1, &x, &(spelling){y->n, 0, extent, "add", text_str(&t)});
-    return text_free(&t), made;
+    return g_element(q->g, 1, &x, &(spelling){y->n, 0, extent, "add", text_str(&t)});
 }
 
 /* log(sum(exp(x))) over the axes that the result lacks, x[result, those] spelled out first. */
@@ -175,7 +170,7 @@ static const node *logsumexp_of(const equation *q)
 {
     equation whole = *q;
     term *y = &whole.term[q->n];
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     whole.fold = "add";
     const int kept = y->n;
     for (int a = 0; a < q->n_axis; a++) {
@@ -194,7 +189,7 @@ static const node *logsumexp_of(const equation *q)
     const node *x = made_of(&whole);
     if (x && y->n > kept)
         text_add(&t, "]"), x = g_callf(q->g, 1, &x, "%s", text_str(&t));
-    return text_free(&t), x;
+    return x;
 }
 
 static const node *made_of(const equation *q)

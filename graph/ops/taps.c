@@ -28,13 +28,12 @@ static double coordinate(rule how, const line *l, double i, double length)
 
 bool taps_check(const char *coordinates, err *e)
 {
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     if (ROW_NAMED(rules, coordinates) >= 0)
         return true;
     for (int i = 0; i < COUNT(rules); i++)
         text_add(&known, "%s%s", i ? ", " : "", rules[i]);
-    err_set(e, TS_BAD_INPUT, "coordinates: \"%s\" is none of %s", coordinates, text_str(&known));
-    return text_free(&known), false;
+    return err_set(e, TS_BAD_INPUT, "coordinates: \"%s\" is none of %s", coordinates, text_str(&known));
 }
 
 /* floor_up: as before version 11, down where the axis grows, up where it shrinks. */

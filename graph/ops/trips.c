@@ -59,12 +59,11 @@ static void find_bound(turning *t)
 static bool is_reached(const node *root, const node *const *all, const bool *marked, int n)
 {
     int count;
-    const node **need = g_reached_make(1, &root, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &root, &count);
     bool any = false;
     for (int i = 0; i < count && !any; i++)
         for (int k = 0; k < n && !any; k++)
             any = marked[k] && all[k] == need[i];
-    free(need);
     return any;
 }
 
@@ -83,20 +82,18 @@ static void find_active(turning *t)
 
 static bool is_costly(const node *n)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
-    err e = {0};
-    bool is = !n->leaf && !n->trip && !n->output && is_real(&n->type) && g_defn_calls(n, &mem, &d, &e);
-    is = is && d.value->kind == X_CALL && d.value->fn->cost >= COSTLY;
-    return arena_free(&mem), is;
+    bool is = !n->leaf && !n->trip && !n->output && is_real(&n->type) && g_defn_calls(n, &mem, &d, NULL);
+    return is && d.value->kind == X_CALL && d.value->fn->cost >= COSTLY;
 }
 
 static void find_inner(turning *t, int n_grad, const node *const *grad)
 {
     const scan_trip *own = t->n->trip;
     const int n_own = g_reach(own->n_root, own->root, NULL), n_read = g_reach(n_grad, grad, NULL);
-    const node **all = heap_array((size_t)(n_own > n_read ? n_own : n_read) + 1, sizeof *all);
-    bool *read = heap_array((size_t)t->g->n + 1, sizeof *read);
+    ENDED_BY(heap_free) const node **all = heap_array((size_t)(n_own > n_read ? n_own : n_read) + 1, sizeof *all);
+    ENDED_BY(heap_free) bool *read = heap_array((size_t)t->g->n + 1, sizeof *read);
     g_reach(n_grad, grad, all);
     for (int i = 0; i < n_read; i++)
         read[all[i]->id] = true;
@@ -104,7 +101,6 @@ static void find_inner(turning *t, int n_grad, const node *const *grad)
     for (int i = 0; i < n_own && t->n_inner < MAX_INNER; i++)
         if (read[all[i]->id] && is_costly(all[i]))
             t->inner[t->n_inner++] = all[i];
-    free(all), free(read);
 }
 
 /* The chain rule within a trip. */

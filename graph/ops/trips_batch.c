@@ -41,7 +41,7 @@ static void find_wide(turning *t)
 {
     const scan_trip *trip = t->n->trip;
     int n;
-    const node **need = g_reached_make(trip->n_root, trip->root, &n);
+    ENDED_BY(heap_free) const node **need = g_reached_make(trip->n_root, trip->root, &n);
     bool more = true;
     for (int i = 0; i < t->n->n_in; i++)
         t->wide[i] = t->in[i] != NULL;
@@ -53,7 +53,6 @@ static void find_wide(turning *t)
             if (!t->wide[i] && (t->apart || t->depends[trip->root[i]->id]))
                 t->wide[i] = more = true;
     }
-    free(need);
 }
 
 /* ---- helpers: what goes in ---- */

@@ -53,7 +53,7 @@ static const expr *one_part(void *user, const expr *x)
 /* One whose own text calls functions, complete with its type. */
 static const node *calls_unrolled(graph *g, const node *call)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     unrolling u = {g, &mem};
     const node *y = NULL;
     defn d;
@@ -65,7 +65,6 @@ static const node *calls_unrolled(graph *g, const node *call)
         if (!y && !err_is(&g->err))
             x_expand(&mem, g->scalars, d.value, &g->err); /* one node has to do: it may be too long */
     }
-    arena_free(&mem);
     return y;
 }
 
@@ -73,7 +72,7 @@ static const node *calls_unrolled(graph *g, const node *call)
 static const node *function_unrolled(graph *g, const node *call)
 {
     const fn *f = scalar_fn(g->scalars, call->op->name);
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     unrolling u = {g, &mem};
     const expr *arg[MAX_ARG];
     const type *in[MAX_ARG];
@@ -93,7 +92,6 @@ static const node *function_unrolled(graph *g, const node *call)
             y = whole->kind == X_LOAD ? whole->from : g_formula_of(g, whole);
         y = y ? g_fitted(g, y, &t) : NULL;
     }
-    arena_free(&mem);
     return y;
 }
 

@@ -189,12 +189,10 @@ static bool reshape_shape(const node *n, type *out, err *e)
         out->dim[open] = have / known, known = have;
     if (open >= 0 ? out->dim[open] >= 0 : known == have)
         return true;
-    text wanted = {0};
+    ENDED_BY(text_free) text wanted = {0};
     for (int i = 0; i < shape->n; i++)
         text_add(&wanted, "%s%lld", i ? "," : "", (long long)shape->ints[i]);
-    err_set(e, TS_BAD_INPUT, "%lld elements do not fit the shape [%s]", (long long)have, text_str(&wanted));
-    text_free(&wanted);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "%lld elements do not fit the shape [%s]", (long long)have, text_str(&wanted));
 }
 
 static bool transpose_shape(const node *n, type *out, err *e)

@@ -121,7 +121,7 @@ static bool learn(advancing *a, int count, const node *const *need)
     a->depends[a->in->id] = true, a->walks[a->in->id] = 1u << a->in_axis;
     for (int i = 0; i < count; i++) {
         const node *n = need[i];
-        arena aside = {0};
+        ENDED_BY(arena_free) arena aside = {0};
         defn d;
         int output;
         const node *scan = scan_of(n, &output);
@@ -131,7 +131,6 @@ static bool learn(advancing *a, int count, const node *const *need)
             learn_scan(a, n, scan, output);
         else if (!node_is_leaf(n) && a->depends[n->id] && g_defn(n, &aside, &d, a->e))
             find_scans(a, &d, d.value);
-        arena_free(&aside);
     }
     return !err_is(a->e);
 }
@@ -209,7 +208,7 @@ static const node *scan_row(advancing *a, const node *scan, int output);
 
 static const node *make_row(advancing *a, const node *n, int axis)
 {
-    arena aside = {0};
+    ENDED_BY(arena_free) arena aside = {0};
     rowing r = {.a = a, .of = n, .axis = axis};
     const node *made = NULL;
     int output;
@@ -217,14 +216,13 @@ static const node *make_row(advancing *a, const node *n, int axis)
     if (scan)
         return scan_row(a, scan, output);
     if (!g_defn(n, &aside, &r.d, a->e))
-        return arena_free(&aside), NULL;
+        return NULL;
     if (x_alone(r.d.value))
         refuse(a, n, "goes through all places in order");
     else {
         const expr *x = rewritten(&r, at_places(&r));
         made = !x ? NULL : r.d.value->kind == X_FOLD ? x->from : spell(&r, x, NULL);
     }
-    arena_free(&aside);
     if (!made && !err_is(a->e))
         *a->e = a->g->err;
     return made;
@@ -254,7 +252,7 @@ static int only_axis(uint32_t set)
 static const node *with_row(advancing *a, const node *kept, const node *row, int axis)
 {
     const type *t = &kept->type;
-    text words = {0};
+    ENDED_BY(text_free) text words = {0};
     text_add(&words, "select(eq(i%d,c),b[", axis);
     for (int i = 0; i < t->rank; i++)
         text_add(&words, i == axis ? "%s0" : "%si%d", i ? "," : "", i);
@@ -263,9 +261,7 @@ static const node *with_row(advancing *a, const node *kept, const node *row, int
         text_add(&words, "%si%d", i ? "," : "", i);
     text_add(&words, "])");
     const node *in[] = {kept, row, a->place};
-    const node *y = g_element(a->g, 3, in, &(spelling){t->rank, 0, t->dim, "add", text_str(&words)});
-    text_free(&words);
-    return y;
+    return g_element(a->g, 3, in, &(spelling){t->rank, 0, t->dim, "add", text_str(&words)});
 }
 
 static const node *whole_of(advancing *a, const node *n)
@@ -306,7 +302,7 @@ static const node *taken(advancing *a, const node *all, const char *index, const
 {
     const type t = trip_row(&all->type);
     const node *in[] = {all, a->place, first};
-    text words = {0};
+    ENDED_BY(text_free) text words = {0};
     text_add(&words, first ? "select(eq(b,0),c" : "");
     for (int i = 0; first && i < t.rank; i++)
         text_add(&words, "%si%d%s", i ? "," : "[", i, i == t.rank - 1 ? "]" : "");
@@ -314,9 +310,7 @@ static const node *taken(advancing *a, const node *all, const char *index, const
     for (int i = 0; i < t.rank; i++)
         text_add(&words, ",i%d", i);
     text_add(&words, first ? "])" : "]");
-    const node *y = g_element(a->g, first ? 3 : 2, in, &(spelling){t.rank, 0, t.dim, "add", text_str(&words)});
-    text_free(&words);
-    return y;
+    return g_element(a->g, first ? 3 : 2, in, &(spelling){t.rank, 0, t.dim, "add", text_str(&words)});
 }
 
 /* The same scan with the states that each trip leaves as rows behind its own. */
@@ -325,7 +319,7 @@ static const node *with_states(advancing *a, const node *scan)
     const scan_form f = scan_form_of(scan);
     const scan_trip *t = scan->trip;
     const int n_row = f.n_row + f.n_state;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     int64_t *back = arena_array(&mem, (size_t)n_row + 1, sizeof *back),
             *every = arena_array(&mem, (size_t)n_row + 1, 8);
     const node **root = arena_array(&mem, (size_t)(t->n_root + f.n_state) + 1, sizeof *root);
@@ -339,10 +333,8 @@ static const node *with_states(advancing *a, const node *scan)
                          attr_ints("rows", n_row, back),
                          attr_ints("every", f.every ? n_row : 0, every),
                          attr_int("keep", f.keep)};
-    const node *made = g_make_scan(a->g, scan->op, scan->n_in, scan->in, list, COUNT(list),
-                                   &(scan_trip){t->n_root + f.n_state, root});
-    arena_free(&mem);
-    return made;
+    return g_make_scan(a->g, scan->op, scan->n_in, scan->in, list, COUNT(list),
+                       &(scan_trip){t->n_root + f.n_state, root});
 }
 
 /* States as the trip before left them: rows of what is kept, at place - 1. */
@@ -425,7 +417,7 @@ bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, t
         return ts_graph_ok(g, e);
     const int n = g->n;
     advancing a = {.g = g, .n = n, .in = in.t, .in_axis = in.axis, .out = steps, .e = e};
-    const node **need = heap_array((size_t)n + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)n + 1, sizeof *need);
     type row = in.t->type;
     a.depends = heap_array((size_t)n + 1, sizeof *a.depends), a.walks = heap_array((size_t)n + 1, sizeof *a.walks);
     a.row = heap_array((size_t)n + 1, sizeof *a.row), a.whole = heap_array((size_t)n + 1, sizeof *a.whole);
@@ -443,6 +435,6 @@ bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, t
         else
             refuse(&a, out.t, "has no place for each one of the sequence");
     }
-    free(need), free(a.depends), free(a.walks), free(a.row), free(a.whole), free(a.trip);
+    free(a.depends), free(a.walks), free(a.row), free(a.whole), free(a.trip);
     return steps->out != NULL;
 }

@@ -48,12 +48,11 @@ static const node *copied(copying *c, const node *n)
 static bool copy_all(copying *c, int n, const node *const *root)
 {
     int count;
-    const node **need = g_reached_make(n, root, &count);
+    ENDED_BY(heap_free) const node **need = g_reached_make(n, root, &count);
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
         if (!c->now[need[i]->id])
             ok = (c->now[need[i]->id] = copied(c, need[i])) != NULL;
-    free(need);
     return ok;
 }
 

@@ -88,7 +88,7 @@ static bool learn(mixing *w, int count, const node *const *need)
 /* The parts of recipes: what their results need, up to the operands. */
 static void find_parts(mixing *w)
 {
-    char *seen = heap_array((size_t)w->n + 1, 1);
+    ENDED_BY(heap_free) char *seen = heap_array((size_t)w->n + 1, 1);
     for (int q = 0; q < w->g->n_group; q++) {
         const group *r = &w->g->group[q];
         if (r->result->id >= w->n)
@@ -110,7 +110,6 @@ static void find_parts(mixing *w)
             }
         }
     }
-    free(seen);
 }
 
 /* ---- making them again ---- */
@@ -191,7 +190,8 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
         return false;
     const int n_group = g->n_group;
     mixing w = {.g = g, .to = to, .n = g->n, .fact = heap_array((size_t)g->n + 1, sizeof *w.fact)};
-    const node **need = heap_array((size_t)g->n + 1, sizeof *need), **raw = heap_array((size_t)g->n + 1, sizeof *raw);
+    ENDED_BY(heap_free) const node **need = heap_array((size_t)g->n + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **raw = heap_array((size_t)g->n + 1, sizeof *raw);
     if (to != TS_F16 && to != TS_BF16)
         g_fail(g, TS_BAD_INPUT, "products are narrowed to f16 or bf16, not %s", ts_dtype_name(to));
     const bool own = g_all(g, "mixed precision", n, t);
@@ -207,6 +207,6 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
         g_group_again(g, g, &g->group[i], w.n, raw);
     for (int i = 0; good && i < n; i++)
         good = (out[i] = wide_of(&w, t[i])) != NULL;
-    free(w.fact), free(need), free(raw);
+    free(w.fact);
     return good;
 }

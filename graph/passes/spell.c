@@ -84,7 +84,7 @@ static const node *call_of(graph *g, const op *o, const expr *x)
 
 const node *emit_pointwise(graph *g, const type *shape, const expr *value)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const node *y = NULL;
     const expr *x = shortened(g, &mem, shape, value);
     if (x && x->kind == X_LOAD)
@@ -93,7 +93,6 @@ const node *emit_pointwise(graph *g, const type *shape, const expr *value)
         const op *is = x->kind == X_CALL ? named(&mem, x) : NULL;
         y = is ? call_of(g, is, x) : g_formula_of(g, x);
     }
-    arena_free(&mem);
     return y;
 }
 

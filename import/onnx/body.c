@@ -190,17 +190,14 @@ static bool read_word(model_file *f, const Onnx__Attribute *a, attr *out, err *e
 /* Several texts are one of several lines. */
 static bool read_words(model_file *f, const Onnx__Attribute *a, attr *out, err *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (size_t i = 0; i < a->n_strings; i++) {
         const ProtobufCBinaryData *s = &a->strings[i];
-        if (s->len > 0 && (memchr(s->data, 0, s->len) || memchr(s->data, '\n', s->len))) {
-            text_free(&all);
+        if (s->len > 0 && (memchr(s->data, 0, s->len) || memchr(s->data, '\n', s->len)))
             return err_set(e, TS_UNSUPPORTED, "M030 attribute %s: text %zu is not one line", out->name, i);
-        }
         text_add(&all, "%s%.*s", i ? "\n" : "", (int)s->len, s->data ? (const char *)s->data : "");
     }
     out->kind = 'S', out->n = (int)a->n_strings, out->s = arena_string(&f->mem, text_str(&all));
-    text_free(&all);
     return true;
 }
 
@@ -262,7 +259,7 @@ static bool read_attribute(onnx_source *s, const Onnx__Attribute *a, attr *out, 
 static bool has_twice(const Onnx__Node *n, const char **name)
 {
     enum { FEW = 16 };
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     name_table seen = {.mem = &mem};
     bool twice = false;
     for (size_t i = 0; !twice && i < n->n_attribute; i++) {
@@ -273,18 +270,15 @@ static bool has_twice(const Onnx__Node *n, const char **name)
             for (size_t k = 0; !twice && k < i; k++)
                 twice = !strcmp(onnx_text(n->attribute[k]->name), *name);
     }
-    arena_free(&mem);
     return twice;
 }
 
 static bool read_graph(onnx_source *s, const Onnx__Graph *g, body *out, err *e)
 {
-    arena scratch = {0};
+    ENDED_BY(arena_free) arena scratch = {0};
     name_table given = {.mem = &scratch};
-    const bool ok = onnx_tensors(s, g, out, &given, e) && onnx_ports(s, g, &given, out, e) &&
-                    onnx_steps(s, g->n_node, g->node, out, e);
-    arena_free(&scratch);
-    return ok;
+    return onnx_tensors(s, g, out, &given, e) && onnx_ports(s, g, &given, out, e) &&
+           onnx_steps(s, g->n_node, g->node, out, e);
 }
 
 static bool read_graphs(onnx_source *s, size_t n, Onnx__Attribute *const *from, attr *list, step *out, err *e)

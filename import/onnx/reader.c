@@ -82,20 +82,19 @@ static bool read_functions(onnx_source *s, const Onnx__Model *m, err *e)
 const Onnx__Model *onnx_unpack(model_file *f, err *e)
 {
     ProtobufCAllocator a = onnx_allocator(&f->mem);
-    text lean = {0};
+    ENDED_BY(text_free) text lean = {0};
     const Onnx__Model *m = NULL;
     if (onnx_scan(f->map.at, f->map.size, &onnx__model__descriptor, f->limits.description, &lean, e)) {
         m = onnx__model__unpack(&a, lean.length, (const uint8_t *)lean.s);
         if (!m)
             err_set(e, TS_BAD_INPUT, "M003 its description cannot be unpacked, a model as protobuf writes it expected");
     }
-    text_free(&lean);
     return m;
 }
 
 static bool read_model(model_file *f, const Onnx__Model *m, err *e)
 {
-    arena scratch = {0};
+    ENDED_BY(arena_free) arena scratch = {0};
     name_table given = {.mem = &scratch};
     onnx_source s = {.file = f, .ir = m->ir_version};
     const Onnx__Graph *g = m->graph;
@@ -105,7 +104,6 @@ static bool read_model(model_file *f, const Onnx__Model *m, err *e)
                 : err_set(e, TS_BAD_INPUT, "M011 model has no graph");
     if (ok && f->main.n_output == 0)
         ok = err_set(e, TS_BAD_INPUT, "M011 the model's graph has no outputs");
-    arena_free(&scratch);
     return ok && onnx_steps(&s, g->n_node, g->node, &f->main, e) && read_functions(&s, m, e);
 }
 

@@ -83,15 +83,13 @@ static bool fail(const scanner *s, ts_code code, const field *inner, const char 
 static bool fail(const scanner *s, ts_code code, const field *inner, const char *number, const char *fmt, ...)
 {
     char what[160];
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     va_list v;
     va_start(v, fmt);
     vsnprintf(what, sizeof what, fmt, v);
     va_end(v);
     add_path(&path, s, inner);
-    err_set(s->e, code, "%s %s in %s", number, what, text_str(&path));
-    text_free(&path);
-    return false;
+    return err_set(s->e, code, "%s %s in %s", number, what, text_str(&path));
 }
 
 static bool not_onnx(const scanner *s, const char *what)
@@ -231,10 +229,9 @@ static bool read_string(scanner *s, const field *f, uint64_t length)
     const char *name = (const char *)s->p + s->at;
     const size_t most = location ? LOCATION_MOST : NAME_MOST;
     if (!name_check(name, (size_t)length, most, "", NULL)) {
-        text path = {0};
+        ENDED_BY(text_free) text path = {0};
         add_path(&path, s, f);
         name_check(name, (size_t)length, most, text_str(&path), s->e);
-        text_free(&path);
         return false;
     }
     put_tag(s, f, WIRE_LENGTH);

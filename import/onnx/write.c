@@ -396,7 +396,7 @@ static void append(ProtobufCBuffer *b, size_t n, const uint8_t *data)
 
 static bool write_onnx(const model_file *f, const char *path, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     maker w = {.mem = &mem, .f = f};
     Onnx__Model m;
@@ -412,7 +412,6 @@ static bool write_onnx(const model_file *f, const char *path, err *e)
         onnx__model__pack_to_buffer(&m, &to.base);
         good = saver_close(to.to, e);
     }
-    arena_free(&mem);
     return good;
 }
 

@@ -31,7 +31,7 @@ static void gather(tokenizer *t, lexicon *l, bool normalized)
         const added *a = &t->added[i];
         if (a->normalized != normalized)
             continue;
-        text as = {0};
+        ENDED_BY(text_free) text as = {0};
         if (normalized)
             tokenizer_normal(t, a->s, a->n, &as);
         else
@@ -43,7 +43,6 @@ static void gather(tokenizer *t, lexicon *l, bool normalized)
             t->vocab.by_id[a->id].s = s, t->vocab.by_id[a->id].n = (int)as.length;
         if (as.length)
             l->at[l->n++] = (lexicon_entry){s, as.length, i};
-        text_free(&as);
     }
     lexicon_sort(l);
 }

@@ -108,12 +108,11 @@ static bool read(tokenizer *t, const json *model, err *e)
     p->slot = arena_array(&t->mem, p->n_slot, sizeof *p->slot);
     for (size_t i = 0; i < p->n_slot; i++)
         p->slot[i].left = -1;
-    text a = {0}, b = {0};
+    ENDED_BY(text_free) text a = {0}, b = {0};
     bool good = true;
     int64_t rank = 0;
     for (const json *i = merges->first; good && i; i = i->next)
         good = add_merge(t, i, rank++, &a, &b, e);
-    text_free(&a), text_free(&b);
     return good;
 }
 

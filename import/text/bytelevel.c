@@ -118,7 +118,7 @@ static size_t word_end(const char *s, size_t i, size_t end)
 
 void bytelevel_cut(const text_step *s, piece in, words *out)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if ((s->options & PREFIX_SPACE) && *in.s != ' ')
         text_bytes(&t, " ", 1);
     text_bytes(&t, in.s, in.n);
@@ -128,7 +128,6 @@ void bytelevel_cut(const text_step *s, piece in, words *out)
         put_bytes(t.s + i, stop - i, &out->text);
         words_end(out, at);
     }
-    text_free(&t);
 }
 
 bool bytelevel_read(tokenizer *t, text_step *s, const json *v, err *e)

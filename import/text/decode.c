@@ -34,7 +34,7 @@ static void join_wordpiece(const text_step *s, const words *in, words *out)
     for (int i = 0; i < in->n; i++) {
         piece p = words_at(in, i);
         const size_t at = out->text.length;
-        text one = {0};
+        ENDED_BY(text_free) text one = {0};
         if (i && p.n >= s->n_content && !memcmp(p.s, s->content, s->n_content))
             p.s += s->n_content, p.n -= s->n_content;
         else if (i)
@@ -45,7 +45,6 @@ static void join_wordpiece(const text_step *s, const words *in, words *out)
             tidy(p, &out->text);
         else
             text_bytes(&out->text, p.s, p.n);
-        text_free(&one);
         words_end(out, at);
     }
 }
@@ -87,14 +86,13 @@ static void join_ctc(const text_step *s, const words *in, words *out)
         if (i && p.n == before.n && !memcmp(p.s, before.s, p.n))
             continue;
         const size_t at = out->text.length;
-        text one = {0}, tidied = {0};
+        ENDED_BY(text_free) text one = {0}, tidied = {0};
         text_replace(&one, p, both[0], "");
         if (s->options) {
             tidy((piece){.s = text_str(&one), .n = one.length}, &tidied);
             text_replace(&out->text, (piece){.s = text_str(&tidied), .n = tidied.length}, both[1], " ");
         } else
             text_bytes(&out->text, text_str(&one), one.length);
-        text_free(&one), text_free(&tidied);
         words_cut(out, at, out->text.length - at);
     }
 }
@@ -131,7 +129,7 @@ static void put_bytes(text *run, words *out)
 static void join_bytes(const text_step *s, const words *in, words *out)
 {
     (void)s;
-    text run = {0};
+    ENDED_BY(text_free) text run = {0};
     for (int i = 0; i < in->n; i++) {
         const piece p = words_at(in, i);
         const int byte = byte_token(p);
@@ -141,7 +139,6 @@ static void join_bytes(const text_step *s, const words *in, words *out)
             put_bytes(&run, out), words_put(out, p.s, p.n);
     }
     put_bytes(&run, out);
-    text_free(&run);
 }
 
 /* ---- any ---- */

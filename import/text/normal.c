@@ -77,7 +77,7 @@ static void form(const text_step *s, const char *in, size_t n, text *out)
 
 static void bert(const text_step *s, const char *in, size_t n, text *out)
 {
-    text a = {0}, b = {0};
+    ENDED_BY(text_free) text a = {0}, b = {0};
     clean(s->options, in, n, &a);
     if (s->options & ACCENTS) {
         unicode_normal(&b, text_str(&a), a.length, UNICODE_NFD);
@@ -88,7 +88,6 @@ static void bert(const text_step *s, const char *in, size_t n, text *out)
         unicode_lower(out, text_str(&a), a.length);
     else
         text_bytes(out, text_str(&a), a.length);
-    text_free(&a), text_free(&b);
 }
 
 /* strip_accents null means: as lowercase. */

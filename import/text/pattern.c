@@ -172,7 +172,7 @@ pattern *pattern_regex(const char *source, err *e)
 {
     if (strlen(source) > MOST_PATTERN)
         return err_set(e, TS_BAD_INPUT, "%zu bytes, at most %d", strlen(source), MOST_PATTERN), NULL;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     pattern *p = NULL;
     if (translate(source, &t, e)) {
         int code;
@@ -192,7 +192,6 @@ pattern *pattern_regex(const char *source, err *e)
             err_set(e, TS_BAD_INPUT, "%s", (const char *)why);
         }
     }
-    text_free(&t);
     return p;
 }
 

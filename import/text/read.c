@@ -213,12 +213,11 @@ static bool read_model(tokenizer *t, const json *root, err *e)
     if (!t->model || !strcmp(t->model->name, "bytes")) {
         json_refuse(e, kind ? kind : model, TS_UNSUPPORTED, "tokens of the kind \"%s\" are not supported",
                     kind && kind->kind == JSON_TEXT ? kind->text : "");
-        text names = {0};
+        ENDED_BY(text_free) text names = {0};
         for (const token_model *const *m = token_models; *m; m++)
             if (strcmp((*m)->name, "bytes") != 0)
                 text_add(&names, "%s%s", names.length ? ", " : "", (*m)->name);
-        err_hint(e, "supported are %s", text_str(&names));
-        return text_free(&names), false;
+        return err_hint(e, "supported are %s", text_str(&names));
     }
     return read_vocab(t, model, e) && t->model->read(t, model, e);
 }

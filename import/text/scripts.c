@@ -26,12 +26,11 @@ enum { KANA_LENGTH_MARK = 0x30FC };
 bool scripts_read(tokenizer *t, text_step *s, const json *v, err *e)
 {
     (void)t, (void)v;
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     text_add(&all, "(\\x{%x}|\\p{sc:Han}|\\p{sc:Hiragana}|\\p{sc:Katakana})", (unsigned)KANA_LENGTH_MARK);
     for (const char *at = names; *at; at += strcspn(at, " "), at += *at == ' ')
         text_add(&all, "|(\\p{sc:%.*s})", (int)strcspn(at, " "), at);
     s->pattern = pattern_regex(text_str(&all), e);
-    text_free(&all);
     return s->pattern;
 }
 

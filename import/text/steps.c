@@ -108,12 +108,11 @@ void text_replace(text *out, piece in, const char *from, const char *to)
 /* ---- lists ---- */
 static bool refuse_name(const steps_kind *kind, const json *name, err *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (const text_step *k = kind->known; k->name; k++)
         text_add(&all, "%s%s", k == kind->known ? "" : ", ", k->name);
     json_refuse(e, name, TS_UNSUPPORTED, "%s \"%s\" is not supported", kind->what, name->text);
-    err_hint(e, "supported are %s and Sequence", text_str(&all));
-    return text_free(&all), false;
+    return err_hint(e, "supported are %s and Sequence", text_str(&all));
 }
 
 bool steps_read(tokenizer *t, steps *to, const steps_kind *kind, const json *v, err *e)

@@ -40,13 +40,12 @@ static bool read_file(tokenizer *t, const char *what, err *e)
         return err_hint(e, "name the file, or \"bytes\" for a model over bytes");
     }
     t->path = arena_string(&t->mem, t->path);
-    text source = {0};
+    ENDED_BY(text_free) text source = {0};
     bool good = file_read(t->path, MOST_FILE, &source, e);
     const char *s = text_str(&source);
     if (good)
         good = s[strspn(s, " \t\r\n")] == '{' ? tokenizer_json(t, s, source.length, e)
                                               : tokenizer_lines(t, s, source.length, e);
-    text_free(&source);
     return good;
 }
 
@@ -141,14 +140,13 @@ static void encode_part(const tokenizer *t, piece in, bool raw, ids *out)
             begin = end = in.n;
         if (from < begin) {
             const piece part = {in.s + from, begin - from, in.start && !from};
-            text normal = {0};
+            ENDED_BY(text_free) text normal = {0};
             if (raw)
                 tokenizer_normal(t, part.s, part.n, &normal);
             if (raw)
                 encode_part(t, (piece){text_str(&normal), normal.length, part.start}, false, out);
             else
                 encode_words(t, part, out);
-            text_free(&normal);
         }
         if (a)
             ids_add(out, a->id);

@@ -130,7 +130,7 @@ void unicode_normal(text *out, const char *s, size_t n, unicode_form form)
                compose = form == UNICODE_NFC || form == UNICODE_NFKC;
     const utf8proc_option_t how = (utf8proc_option_t)((compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
                                                       (compat ? UTF8PROC_COMPAT : 0) | UTF8PROC_STABLE);
-    text clean = {0};
+    ENDED_BY(text_free) text clean = {0};
     for (size_t i = 0, step; i < n; i += step) {
         uint32_t c;
         step = unicode_next(s + i, n - i, &c);
@@ -142,7 +142,6 @@ void unicode_normal(text *out, const char *s, size_t n, unicode_form form)
     MUST(got >= 0);
     text_bytes(out, (const char *)done, (size_t)got);
     free(done);
-    text_free(&clean);
 }
 
 void unicode_lower(text *out, const char *s, size_t n)

@@ -78,7 +78,7 @@ static void read_operands(fuser *f, const item *it, box *all)
 
 void demand_items(fuser *f)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     box *all = arena_array(&mem, (size_t)f->p->g->n + 1, sizeof *all);
     for (int i = f->n; i-- > 0 && !f->p->reference;) {
         item *it = f->item[f->need[i]->id];
@@ -88,5 +88,4 @@ void demand_items(fuser *f)
             restrict_item(it, &all[it->node->id]);
         read_operands(f, it, all);
     }
-    arena_free(&mem);
 }

@@ -113,7 +113,7 @@ static bool found_again(const affine *a, const item *by)
 static bool may_repeat(fuser *f, item *it)
 {
     const item *by = it->inlining.site;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     space sp = {.mem = &mem};
     const affine *axis[MAX_AXIS];
     double found = 1, lanes = plan_on(f->p, item_site(f, it))->lanes[it->node->type.dtype], shared = 1, steps = 0;
@@ -127,7 +127,6 @@ static bool may_repeat(fuser *f, item *it)
     }
     for (int a = 0; a < by->n_axis; a++)
         *(axes >> a & 1 ? &found : &shared) *= (double)by->extent[a];
-    arena_free(&mem);
     const double here = steps * found * fmax(1, shared / lanes), moved = (steps + MOVED) * (double)item_results(it);
     return here <= moved || reason_most(&it->kept, "steps to find its elements' places", here, moved);
 }

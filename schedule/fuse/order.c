@@ -15,7 +15,7 @@ static const layout *layout_of(const plan *p, const node *n)
 
 static bool linear(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     space sp = {.mem = &mem};
     const affine *axis[MAX_AXIS], *at[MAX_RANK];
     bool ok = true;
@@ -30,7 +30,6 @@ static bool linear(const plan *p, const stage *s, const layout *y, const expr *c
     const affine *sum = layout_offset(&sp, y, at);
     for (int i = 0; ok && i < sum->n; i++)
         ok = sum->t[i].a->kind != A_DIV || !affine_has_axis(sum->t[i].a->of);
-    arena_free(&mem);
     return ok;
 }
 

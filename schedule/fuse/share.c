@@ -264,7 +264,7 @@ static int add_value(const node **seen, int n, const node *v)
 static bool operands_fit(const fuser *f, const cluster *c, const item *b, reason *why)
 {
     const int most = item_operands(f, b);
-    const node **seen = calloc((size_t)(c->n + 1) * (MAX_LOADS + 1), sizeof *seen);
+    ENDED_BY(heap_free) const node **seen = calloc((size_t)(c->n + 1) * (MAX_LOADS + 1), sizeof *seen);
     int n = 0;
     MUST(seen);
     for (int i = 0; i <= c->n && n <= most && most < INT_MAX; i++) {
@@ -275,7 +275,6 @@ static bool operands_fit(const fuser *f, const cluster *c, const item *b, reason
         for (int k = 0; k < loads && k < MAX_LOADS; k++)
             n = add_value(seen, n, load[k]->from);
     }
-    free(seen);
     return n <= most || reason_most(why, "values that it reads and writes", n, most);
 }
 

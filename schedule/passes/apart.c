@@ -95,7 +95,7 @@ static void part_kernels(parting *a)
 static void part_operations(parting *a)
 {
     const plan *p = a->p;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const int count = g_reach(p->n_root, p->root, NULL);
     const node **need = arena_array(&mem, (size_t)count + 1, sizeof *need), **inside;
     bool *needed = arena_array(&mem, (size_t)p->g->n + 1, sizeof *needed);
@@ -118,7 +118,6 @@ static void part_operations(parting *a)
         for (int k = 0; k < n; k++)
             put(a, inside[k], part_of_group(p, i), one);
     }
-    arena_free(&mem);
 }
 
 static bool part_all(plan *p)

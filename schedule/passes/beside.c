@@ -31,7 +31,7 @@ static void mark(const kernel *k, bool *marked)
  * is none, or a sum and its parts would be torn apart on the way. */
 static int next_beside(const plan *p, int first, int n, bool *waits)
 {
-    bool *marked = calloc((size_t)p->g->n + 1, sizeof *marked);
+    ENDED_BY(heap_free) bool *marked = calloc((size_t)p->g->n + 1, sizeof *marked);
     int found = -1;
     bool whole = true;
     MUST(marked);
@@ -45,7 +45,6 @@ static int next_beside(const plan *p, int first, int n, bool *waits)
             found = k;
         whole = !p->kernel[k].merges || waits[k] == (k > first + n && waits[k - 1]);
     }
-    free(marked);
     return whole ? found : -1;
 }
 
@@ -54,7 +53,7 @@ static int next_beside(const plan *p, int first, int n, bool *waits)
  * the n; returns where these begin then. */
 static int bring(plan *p, int first, int n, int next, const bool *waits)
 {
-    kernel *to = calloc((size_t)(next - first) + 1, sizeof *to);
+    ENDED_BY(heap_free) kernel *to = calloc((size_t)(next - first) + 1, sizeof *to);
     const kernel *k = p->kernel;
     int m = 0, begin;
     MUST(to);
@@ -69,7 +68,6 @@ static int bring(plan *p, int first, int n, int next, const bool *waits)
         if (waits[i])
             to[m++] = k[i];
     memcpy(p->kernel + first, to, (size_t)m * sizeof *to);
-    free(to);
     return begin;
 }
 
@@ -80,7 +78,7 @@ static bool several(const plan *p) /* workers, whose order of kernels is free */
 
 void beside_order(plan *p)
 {
-    bool *waits = heap_array((size_t)p->n_kernel + 1, sizeof *waits);
+    ENDED_BY(heap_free) bool *waits = heap_array((size_t)p->n_kernel + 1, sizeof *waits);
     for (int k = 0; several(p) && k < p->n_kernel; k++) {
         int n = 1, next;
         if (!alone(p, k))
@@ -89,13 +87,12 @@ void beside_order(plan *p)
             k = bring(p, k, n, next, waits), n++;
         k += n - 1;
     }
-    free(waits);
 }
 
 /* ---- who makes them, and lives ---- */
 void beside_number(plan *p)
 {
-    bool *marked = heap_array((size_t)p->g->n + 1, sizeof *marked);
+    ENDED_BY(heap_free) bool *marked = heap_array((size_t)p->g->n + 1, sizeof *marked);
     for (int k = 0; k < p->n_kernel; k++) {
         kernel *at = &p->kernel[k];
         at->beside = 0;
@@ -105,7 +102,6 @@ void beside_number(plan *p)
             memset(marked, 0, (size_t)p->g->n * sizeof *marked);
         mark(at, marked);
     }
-    free(marked);
 }
 
 void beside_lives(const plan *p, buffer **all, int n)

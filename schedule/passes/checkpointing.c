@@ -44,12 +44,11 @@ static void name(retake *r, int at, const node *n, int *count)
 
 static void name_group(retake *r, int at, const group *q, int *count)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const node **inside;
     const int n = group_nodes(r->p->g, q, &mem, &inside);
     for (int i = 0; i < n; i++)
         name(r, at, inside[i], count);
-    arena_free(&mem);
 }
 
 /* The first rule that fits decides; what a recipe became is named with it. */

@@ -294,9 +294,8 @@ static const node *rewritten(void *user, const node *old, const node *now)
 {
     search *s = user;
     defn d;
-    err e = {0};
     s->now[old->id] = now;
-    if (node_is_leaf(old) || !spelled_out(old) || !g_defn(old, &s->mem, &d, &e))
+    if (node_is_leaf(old) || !spelled_out(old) || !g_defn(old, &s->mem, &d, NULL))
         return now;
     const expr *x = body_of(&d), *with = x ? with_parts(s, x, d.extent, x) : NULL;
     if (err_is(&s->p->g->err))

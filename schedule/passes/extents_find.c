@@ -76,7 +76,7 @@ static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there
     const int which = differs(q, &alone);
     const variable *v = &q->p->variable[which];
     const int64_t size = q->of->size[which];
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "has an extent of %lld", (ll)here);
     if (alone)
         text_add(&t, " where that is %lld, and of %lld where it is %lld", (ll)(v->high * v->step), (ll)there,
@@ -84,7 +84,6 @@ static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there
     else
         text_add(&t, ", and of %lld where all dimensions are least: that is no sum of multiples of them", (ll)there);
     refuse(q, n, text_str(&t));
-    text_free(&t);
     if (size == v->low)
         return err_hint(q->e, "or a range that begins later: --dim %s=LOW..HIGH", v->name);
     return v->step > 1 ? false : err_hint(q->e, "or steps in which it varies: --dim %s=LOW..HIGH/STEP", v->name);

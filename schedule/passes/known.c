@@ -58,7 +58,6 @@ static void add_leaf(sources *from, const node *n)
 static void add_sources(search *s, sources *from, const node *n)
 {
     defn d;
-    err e = {0};
     if (from->out)
         return;
     if (n->leaf) {
@@ -66,7 +65,7 @@ static void add_sources(search *s, sources *from, const node *n)
         return;
     }
     from->out = ++from->steps > MOST_KNOWN_STEPS || n->index || n->n_in > MOST_SOURCES ||
-                !g_defn(n, &s->p->mem, &d, &e) || (x_alone(d.value) && !x_folds(d.value)) || may_fail(d.value);
+                !g_defn(n, &s->p->mem, &d, NULL) || (x_alone(d.value) && !x_folds(d.value)) || may_fail(d.value);
     for (int i = 0; i < n->n_in; i++)
         add_sources(s, from, n->in[i]);
 }
@@ -79,8 +78,7 @@ static bool moves(search *s, const node *n) /* nothing else is done from its lea
     bool all = true;
     for (; all && !n->leaf; n = n->in[0]) {
         defn d;
-        err e = {0};
-        all = n->n_in == 1 && g_defn(n, &s->p->mem, &d, &e) && d.value->kind == X_LOAD;
+        all = n->n_in == 1 && g_defn(n, &s->p->mem, &d, NULL) && d.value->kind == X_LOAD;
     }
     return all && !(factor && count < type_count(&n->type));
 }
@@ -107,10 +105,9 @@ static bool gains(search *s, const node *n)
 static bool multiplies(search *s, const node *n)
 {
     defn d;
-    err e = {0};
     if (n->leaf || n->trip)
         return n->trip != NULL;
-    return g_defn(n, &s->p->mem, &d, &e) && d.value->kind == X_FOLD && x_count(d.value, X_LOAD) > 1;
+    return g_defn(n, &s->p->mem, &d, NULL) && d.value->kind == X_FOLD && x_count(d.value, X_LOAD) > 1;
 }
 
 /* ---- the pass ---- */

@@ -458,7 +458,7 @@ bool layouts_follow(plan *p, err *e)
     if (!f.n_said)
         return true;
     const size_t n = (size_t)p->g->n + (size_t)f.n_said + 1;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     buffer *all = arena_array(&p->mem, n, sizeof *all);
     memcpy(all, p->buffer, (size_t)p->n_buffer * sizeof *all), p->buffer = all;
     f.added = arena_array(&mem, (size_t)f.n_said, sizeof *f.added);
@@ -473,6 +473,5 @@ bool layouts_follow(plan *p, err *e)
     }
     if (good)
         put_in_order(&f);
-    arena_free(&mem);
     return good;
 }

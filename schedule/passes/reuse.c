@@ -29,7 +29,7 @@ static reach store_of(space *sp, const plan *p, const stage *s)
 
 static bool same_place(const plan *p, const stage *s, const expr *load)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     space sp = {.mem = &mem};
     const reach w = store_of(&sp, p, s);
     const affine *axis[MAX_AXIS], *at[MAX_RANK];
@@ -37,16 +37,14 @@ static bool same_place(const plan *p, const stage *s, const expr *load)
         axis[a] = affine_var(&sp, w.var[a]);
     for (int i = 0; i < load->n; i++)
         at[i] = affine_of(&sp, load->arg[i], axis);
-    const bool same = affine_same(w.at, layout_offset(&sp, &p->buffer[load->from->id].layout, at));
-    arena_free(&mem);
-    return same;
+    return affine_same(w.at, layout_offset(&sp, &p->buffer[load->from->id].layout, at));
 }
 
 /* Does the load, whose stage shares its first axes with s, stay within what s writes for the same values of those? The
  * axes of its own walk as some of s's own do. */
 static bool same_slice(const plan *p, const stage *s, const stage *reader, const expr *load)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     space sp = {.mem = &mem};
     const reach w = store_of(&sp, p, s),
                 r = reach_of(&sp, reader, &p->buffer[load->from->id].layout, load->arg, load->n);
@@ -65,7 +63,6 @@ static bool same_slice(const plan *p, const stage *s, const stage *reader, const
         within = !c || o < s->n_axis;
         used |= c ? 1u << o : 0;
     }
-    arena_free(&mem);
     return within;
 }
 

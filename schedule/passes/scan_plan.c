@@ -265,7 +265,7 @@ static bool plan_trip(making *m, err *e)
 {
     plan *p = m->around;
     const int n = m->n->trip->n_root;
-    const node **root = heap_array((size_t)n + 1, sizeof *root);
+    ENDED_BY(heap_free) const node **root = heap_array((size_t)n + 1, sizeof *root);
     target *one = arena_get(&p->mem, sizeof *one);
     *one = *p->on;
     if (one->team || one->loops) /* else each kernel of a trip begins by itself */
@@ -278,7 +278,6 @@ static bool plan_trip(making *m, err *e)
         plan_free(m->s->plan);
         m->s->plan = try_plan(m, p->on, n, root, e);
     }
-    free(root);
     return m->s->plan != NULL;
 }
 
@@ -288,7 +287,7 @@ bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *as
     const node *n = k->stage->node;
     scan_plan s = {.g = ts_graph_make()};
     making m = {.around = p, .k = k, .stage = k->stage, .n = n, .form = scan_form_of(n), .s = &s};
-    const node **root = heap_array((size_t)n->trip->n_root + 1, sizeof *root);
+    ENDED_BY(heap_free) const node **root = heap_array((size_t)n->trip->n_root + 1, sizeof *root);
     bool ok = copy_trip(&m, root, e) && part_roots(&m, n->trip->n_root, root, e);
     plan *q = ok ? new_plan(&m, on, n->trip->n_root, root) : NULL;
     if (ok)
@@ -300,7 +299,7 @@ bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *as
     }
     if (q)
         plan_free(q);
-    ts_graph_free(s.g), free(root);
+    ts_graph_free(s.g);
     return ok || err_in(e, "a trip");
 }
 

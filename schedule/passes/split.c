@@ -167,12 +167,11 @@ static void add_parts(const splitting *c, const stage *was, stage *s)
 
 int split_bytes(const expr *fold)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     pieces y;
     if (fold->kind != X_SCAN)
         return ts_dtype_bytes(summed_as(fold->dtype));
     pieces_of(&mem, fold, &y);
-    arena_free(&mem);
     return y.n * ts_dtype_bytes(y.dtype);
 }
 

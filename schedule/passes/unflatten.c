@@ -223,14 +223,13 @@ static const node *remade(splitting *s)
 
 static const node *unflatten(void *user, const node *old, const node *now)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     known_axes *all = user;
     splitting s = {.all = all, .g = all->g, .mem = &mem, .fits = true};
     const node *y = now;
     if (!node_is_leaf(now) && !now->trip && !now->index && !flattened(&s, now) && g_defn(now, &mem, &s.d, &s.g->err) &&
         (!x_alone(s.d.value) || x_folds(s.d.value)))
         y = remade(&s);
-    arena_free(&mem);
     if (s.g->err.code == TS_UNSUPPORTED) /* it is left as it was */
         s.g->err = (err){0}, y = now;
     if (y != now && !node_is_leaf(y))

@@ -197,7 +197,7 @@ static bool one_holds_all(guess *g)
 static void tell_spans(const guess *g, double slowest)
 {
     plan *p = g->p;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t,
              "no device holds it all: the guess cuts it into spans by time, the slowest of %.3g ms:", 1e3 * slowest);
     for (int s = 0, k = 0; s < p->n_site; s++) {
@@ -209,7 +209,6 @@ static void tell_spans(const guess *g, double slowest)
         text_size(&t, weights);
     }
     p->spread = arena_string(&p->mem, text_str(&t));
-    text_free(&t);
 }
 
 /* ---- the problem ---- */
@@ -254,7 +253,7 @@ static void describe(guess *g)
 static void tell(guess *g, double best)
 {
     plan *p = g->p;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "the guess spreads kernels over devices by their costs: %.3g ms; on one alone:", 1e3 * best);
     for (int s = 0; s < p->n_site; s++) {
         for (int k = 0; k < g->n; k++)
@@ -267,7 +266,6 @@ static void tell(guess *g, double best)
             text_add(&t, "cannot hold it all");
     }
     p->spread = arena_string(&p->mem, text_str(&t));
-    text_free(&t);
 }
 
 static void mark(plan *p, const node *n, const bool *kept, int to)

@@ -132,7 +132,7 @@ static bool *kept_nodes(const plan *p, arena *mem) /* by node id: a stage has it
 static void follow_rules(placing *a)
 {
     plan *p = a->p;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     if (!p->schema)
         return;
     for (int i = 0; i < p->g->n; i++)
@@ -147,7 +147,6 @@ static void follow_rules(placing *a)
         if (!schema_about_kernels(r))
             p->rule_used[a->by[i]] = true;
     }
-    arena_free(&mem);
 }
 
 /* ---- what devices take ---- */
@@ -206,7 +205,7 @@ static bool is_taken(plan *p, const kernel *k, err *e)
 static bool check_taken(placing *a, err *e)
 {
     plan *p = a->p;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const bool *kept = kept_nodes(p, &mem);
     bool ok = true;
     for (int i = 0; ok && i < p->n_kernel; i++) {
@@ -226,7 +225,6 @@ static bool check_taken(placing *a, err *e)
             a->visit++, place_within(a, k->stage[j].node, kept, to);
         k->site = to;
     }
-    arena_free(&mem);
     return ok;
 }
 
@@ -261,7 +259,7 @@ static bool on_first(const plan *p)
 /* What crosses is whole, and parts are planned for constant extents, whoever asked for several devices. */
 static bool constant(const plan *p, err *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     if (!p->variables)
         return true;
     for (int i = 0; i < p->n_site; i++)
@@ -269,7 +267,6 @@ static bool constant(const plan *p, err *e)
     err_set(e, TS_UNSUPPORTED,
             "a plan over several devices (%s) makes no programs of which runs say the extent of \"%s\"", text_str(&all),
             p->variables->of->name);
-    text_free(&all);
     return err_hint(e, "give it one extent, --dim %s=N, or plan for one device", p->variables->of->name);
 }
 

@@ -64,7 +64,7 @@ static void add_number(text *t, double v)
 /* A line, unless it is there: what is read twice is asked about twice. */
 static void print(const declined *d, int with, text *lines)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "%s", d->way);
     if (with)
         text_add(&t, " k%d", with - 1);
@@ -77,12 +77,11 @@ static void print(const declined *d, int with, text *lines)
     text_add(&t, "\n");
     if (!strstr(text_str(lines), text_str(&t)))
         text_add(lines, "%s", text_str(&t));
-    text_free(&t);
 }
 
 void declined_print(const plan *p, text *lines)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const int *of = kernels_of(p, &mem);
     const declined_list *const all[] = {&p->ways, &p->unfused};
     for (int l = 0; l < COUNT(all); l++)
@@ -97,5 +96,4 @@ void declined_print(const plan *p, text *lines)
             if (s->second)
                 text_add(&lines[k], "loops of %s: %s\n", s->name, s->second);
         }
-    arena_free(&mem);
 }

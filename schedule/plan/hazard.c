@@ -105,7 +105,7 @@ void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)
     k = p->n_site ? &m.part->kernel[k->within] : k;
     for (int i = 0; i < k->n_stage; i++)
         most += k->stage[i].n_load + 1;
-    access *a = heap_array((size_t)most, sizeof *a);
+    ENDED_BY(heap_free) access *a = heap_array((size_t)most, sizeof *a);
     for (int i = 0; i < k->n_stage; i++) {
         const stage *s = &k->stage[i];
         for (int j = 0; j < s->n_load; j++)
@@ -118,7 +118,6 @@ void hazards_add_kernel(hazards *h, const plan *p, const kernel *k)
     if (room)
         a[n++] = (access){m.base + room->offset, m.base + room->offset + room->bytes, true};
     hazards_add(h, n, a);
-    free(a);
 }
 
 void hazards_join(hazards *h, const plan *p)

@@ -135,14 +135,12 @@ static int numbered(const char *name, size_t n, int rank) /* -1: it is none */
 
 static bool no_dimension(const type *t, const char *const *letter, const char *source, const char *at, size_t n, err *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (int d = 0; d < t->rank; d++)
         if (t->dim[d] != 1)
             text_add(&all, "%s%s", all.length ? " " : "", *letter[d] ? letter[d] : number_of(d).s);
     err_set(e, TS_BAD_INPUT, "layout \"%s\": the tensor has no dimension %.*s", source, (int)n, at);
-    err_hint(e, "its dimensions are: %s", text_str(&all));
-    text_free(&all);
-    return false;
+    return err_hint(e, "its dimensions are: %s", text_str(&all));
 }
 
 /* Steps of a letter from dimension d on: of several that have it, as of one that was made of them (letter NULL: of d

@@ -52,7 +52,7 @@ static bool check_stage(const plan *p, int k, const stage *st, const int *made, 
 
 bool plan_check(const plan *p, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     int *made = arena_array(&mem, (size_t)p->g->n + 1, sizeof *made);
     bool ok = true;
     for (int i = 0; i < p->g->n; i++)
@@ -66,7 +66,6 @@ bool plan_check(const plan *p, err *e)
             ok = check_stage(p, k, st, made, e);
             made[st->node->id] = st->scratch ? k : IN_MEMORY;
         }
-    arena_free(&mem);
     return ok;
 }
 

@@ -36,18 +36,17 @@ int *resident_times(const plan *p, arena *mem)
 
 int64_t resident_as_given(const plan *p)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const int *times = resident_times(p, &mem);
     int64_t bytes = 0;
     for (int id = 0; id < p->g->n; id++)
         bytes += p->g->node[id]->leaf && times[id] ? type_bytes(&p->g->node[id]->type) : 0;
-    arena_free(&mem);
     return bytes;
 }
 
 int64_t resident_weights(const plan *p)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     bool *whole = arena_array(&mem, (size_t)p->n_leaf + 1, sizeof *whole);
     int64_t bytes = 0;
     for (int k = 0; k < p->n_kernel; k++)
@@ -62,6 +61,5 @@ int64_t resident_weights(const plan *p)
         if (whole[i] || !in_place(w->node) || !layout_is_rows(&w->layout, &w->node->type))
             bytes += w->layout.size * ts_dtype_bytes(w->node->type.dtype);
     }
-    arena_free(&mem);
     return bytes;
 }

@@ -7,13 +7,11 @@
 
 static bool ended(nesting *b, err *e)
 {
-    text loops = {0};
+    ENDED_BY(text_free) text loops = {0};
     if (nest_end(b))
         return true;
     nest_print(&loops, b->k, false);
-    err_set(e, TS_BAD_INPUT, "guess \"%s\": %s", text_str(&loops), b->why);
-    text_free(&loops);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "guess \"%s\": %s", text_str(&loops), b->why);
 }
 
 static bool guess(plan *p, kernel *k, bool shared, err *e)
@@ -26,14 +24,13 @@ static bool guess(plan *p, kernel *k, bool shared, err *e)
     }
     for (int i = 0; ok && i < k->n_stage; i++) {
         stage *s = &k->stage[i];
-        text second = {0};
+        ENDED_BY(text_free) text second = {0};
         if (s->nest.n)
             continue;
         nesting b = nest_begin(p->on, k, s);
         p->on->guess->stage(p, k, i, &b, &second);
         ok = ended(&b, e);
         s->second = second.length ? arena_format(&p->mem, "%s", text_str(&second)) : NULL;
-        text_free(&second);
     }
     return ok;
 }
@@ -152,7 +149,7 @@ static bool try_rule(plan *p, kernel *k, const rule *r, int which, const char *l
 static bool by_rule(plan *p, kernel *k, int at, int which, const char **asked, err *e)
 {
     const rule *r = &p->schema->rule[at];
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     *asked = NULL;
     for (int i = 0; i < r->n_loops && !*asked; i++) {
         err why = {0};
@@ -169,7 +166,6 @@ static bool by_rule(plan *p, kernel *k, int at, int which, const char **asked, e
                 k->op, k->label, text_str(&all));
         err_hint(e, "add \"guess\" to its loops, or \"optional\": true to pass on to the next rule");
     }
-    text_free(&all);
     return !err_is(e);
 }
 

@@ -71,7 +71,7 @@ static tally *tallied(arena *mem, const plan *p)
 
 void schema_refused(const plan *p, text *out)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     for (const tally *y = tallied(&mem, p); y; y = y->next) {
         const denial *r = y->first;
         const rule *u = &p->schema->rule[r->rule];
@@ -81,7 +81,6 @@ void schema_refused(const plan *p, text *out)
         add_outcome(out, p, r);
         text_add(out, ": %s\n", r->why);
     }
-    arena_free(&mem);
 }
 
 /* ---- rules without a kernel: what comes nearest ---- */
@@ -186,7 +185,7 @@ static void add_ops(text *t, const plan *p)
 static const char *part_of(const rule *r, const plan *p)
 {
     const int count = p->g ? g_reach(p->n_root, p->root, NULL) : 0;
-    const node **need = calloc((size_t)count + 1, sizeof *need);
+    ENDED_BY(heap_free) const node **need = calloc((size_t)count + 1, sizeof *need);
     const char *found = NULL;
     MUST(need);
     if (count)
@@ -195,7 +194,6 @@ static const char *part_of(const rule *r, const plan *p)
         found = !node_is_leaf(need[i]) && schema_fits_part(r, need[i]->op->name, need[i]) ? need[i]->op->name : NULL;
     for (int i = 0; p->g && i < p->g->n_group && !found; i++)
         found = schema_fits_part(r, p->g->group[i].op->name, p->g->group[i].result) ? p->g->group[i].op->name : NULL;
-    free(need);
     return found;
 }
 

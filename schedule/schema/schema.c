@@ -42,7 +42,7 @@ static bool no_schema(loading *l, const char *what, const json *from)
 {
     const char *list[64] = {guess_name};
     int n = 1;
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (const builtin_schema *b = builtin_schemas; b->name && n < COUNT(list) - 1; b++)
         if (!strcmp(b->target, l->target))
             list[n++] = b->name;
@@ -57,14 +57,13 @@ static bool no_schema(loading *l, const char *what, const json *from)
         err_hint(l->e, "did you mean \"%s\"? Files end in .json or have a / in their path", near);
     else
         err_hint(l->e, "built in are: %s; files end in .json or have a / in their path", text_str(&all));
-    text_free(&all);
     return false;
 }
 
 /* from: the "extends" that leads there, which the message points at; NULL for the command line. */
 static json *read_source(loading *l, const char *what, bool file, const json *from)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     json *root = NULL;
     if (!file) {
         const builtin_schema *b = builtin(l->target, what);
@@ -80,7 +79,6 @@ static json *read_source(loading *l, const char *what, bool file, const json *fr
         json_refuse(l->e, from, own.code, "%s", own.text);
     else
         err_set(l->e, own.code, "%s", own.text);
-    text_free(&t);
     return root;
 }
 
@@ -220,13 +218,12 @@ static bool load_rules(loading *l, const char *what, bool file, const json *from
 /* Of the rules that count, extended and overridden: two files with the same rules have one hash. */
 static void hash_rules(const json *rules, char hex[65])
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     hasher *h = hash_open();
     json_print(&t, rules);
     hash_bytes(h, t.s, t.length);
     const digest d = hash_close(h);
     digest_hex(&d, hex);
-    text_free(&t);
 }
 
 /* known NULL: whoever asks knows no other targets, and takes any name. */
@@ -241,7 +238,7 @@ static bool is_known(const schema_use *by, const char *name)
 /* A rule for a target that does not exist would never be used, and nobody told. */
 static bool check_targets(const schema *s, const schema_use *by, err *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (int i = 0; i < s->n_rule; i++)
         for (int k = 0; k < s->rule[i].n_target; k++) {
             if (is_known(by, s->rule[i].target[k]))
@@ -249,9 +246,7 @@ static bool check_targets(const schema *s, const schema_use *by, err *e)
             for (int n = 0; by->known[n]; n++)
                 text_add(&all, "%s%s", n ? ", " : "", by->known[n]);
             err_set(e, TS_BAD_INPUT, "%s: there is no target \"%s\"", s->rule[i].target_place, s->rule[i].target[k]);
-            err_hint(e, "rules are for back ends or kinds of machines: %s", text_str(&all));
-            text_free(&all);
-            return false;
+            return err_hint(e, "rules are for back ends or kinds of machines: %s", text_str(&all));
         }
     return true;
 }
