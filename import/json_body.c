@@ -211,16 +211,6 @@ static bool read_attribute(json_source *s, const json *v, attr *out, const ts_ar
     return json_expect(v, "a number, a text, a list of either, a tensor or a graph", e);
 }
 
-static bool is_graph(const json *v)
-{
-    return v->kind == JSON_OBJECT && json_get(v, "nodes");
-}
-
-static bool is_type(const json *v)
-{
-    return v->kind == JSON_OBJECT && json_get(v, "type");
-}
-
 /* {"type": {"dtype": "f32", "form": ["sequence"]}} */
 static bool read_type(json_source *s, const json *v, ts_port *out, err *e)
 {
@@ -243,11 +233,11 @@ static bool read_attributes(json_source *s, const json *v, step *out, err *e)
         if (json_comment(i))
             continue;
         attr *a = &list[out->n_attr];
-        if (is_graph(i)) {
+        if (i->kind == JSON_OBJECT && json_get(i, "nodes")) {
             *a = (attr){.name = i->key, .kind = 'g', .i = out->n_body};
             if (!read_graph(s, i, &inner[out->n_body++], e))
                 return false;
-        } else if (is_type(i)) {
+        } else if (i->kind == JSON_OBJECT && json_get(i, "type")) {
             *a = (attr){.name = i->key, .kind = 'y', .i = n_type};
             if (!read_type(s, i, &types[n_type++], e))
                 return false;

@@ -74,14 +74,9 @@ const char *layouts_said(const rule *r, const kernel *k, const stage *s, int loa
     return NULL;
 }
 
-static const node *value_of(const stage *s, int load) /* NULL: there is none */
-{
-    return load == MAX_LOADS || load < s->n_load ? stage_value(s, load) : NULL;
-}
-
 static const char *cannot(const plan *p, const kernel *k, const stage *s, int load)
 {
-    const node *n = s ? value_of(s, load) : NULL;
+    const node *n = s && (load == MAX_LOADS || load < s->n_load) ? stage_value(s, load) : NULL;
     const int by = n ? kernel_stage(k, n) : -1;
     if (!n)
         return s ? "there is no such operand" : "there is no such stage";

@@ -28,11 +28,6 @@ static bool is(known v, double number)
     return span_is(v.in, number);
 }
 
-static double stored(dtype d, double v)
-{
-    return d == TS_F64 ? v : (double)(float)v;
-}
-
 /* Of a function that rises or falls in each argument alone: by its values at the corners. */
 static known at_corners(const expr *x, const known *arg)
 {
@@ -43,7 +38,7 @@ static known at_corners(const expr *x, const known *arg)
         double at[2] = {0};
         for (int i = 0; i < x->n; i++)
             at[i] = c >> i & 1 ? arg[i].in.high : arg[i].in.low;
-        const double v = stored(x->dtype, x->fn->real(at));
+        const double exact = x->fn->real(at), v = x->dtype == TS_F64 ? exact : (double)(float)exact;
         if (isnan(v))
             return anything;
         s.low = fmin(s.low, v), s.high = fmax(s.high, v);
