@@ -129,12 +129,12 @@ typedef struct by_memory {
 
 typedef struct backend {
     const char *name, *doc;
-    const char *kinds;  /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
-    const char *device; /* what rules call what it runs on: "cpu"; NULL: its name */
-    bool varies;        /* it takes plans of which a run says extents: they stand behind the inputs, i64 */
-    bool usual;         /* plans are for it where nobody says for which one */
-    bool numbered;      /* there may be several of it: "NAME:0", "NAME:1", ... */
-    bool parted;        /* parts of it are devices, too: "NAME:numa0", "NAME:cores0-7" */
+    const char *kinds; /* of machines that it plans for, with blanks between: "cpu gpu" (target.kind) */
+    const char *older; /* what schemas called it before; NULL: the same */
+    bool varies;       /* it takes plans of which a run says extents: they stand behind the inputs, i64 */
+    bool usual;        /* plans are for it where nobody says for which one */
+    bool numbered;     /* there may be several of it: "NAME:0", "NAME:1", ... */
+    bool parted;       /* parts of it are devices, too: "NAME:numa0", "NAME:cores0-7" */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool in_blocks;  /* then: but for long sums in blocks, which its target's guess proposes */
     bool reproducible;     /* plans may ask for the same bits on every machine (ts_options) */

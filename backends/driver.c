@@ -89,7 +89,7 @@ static bool isa_used(const plan *p, const char *isa, const char *name, err *e) /
         any = any || p->site[i].on->named;
     return any || (err_set(e, TS_USAGE, "instruction set \"%.40s\": nothing of the plan for %s runs on a processor",
                            isa, name),
-                   err_hint(e, "leave it out, or plan for the processor: cpu"));
+                   err_hint(e, "leave it out, or plan for the processor: c"));
 }
 
 static bool goes_back(const graph *g)

@@ -5,19 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *device_of(const backend *b)
-{
-    return b->device ? b->device : b->name;
-}
-
 static bool unknown(const char *what, err *e)
 {
     text have = {0};
     for (const backend *const *b = backends; *b; b++)
         if ((*b)->spans) {
-            text_add(&have, "%s%s%s", have.length ? ", " : "", device_of(*b), (*b)->numbered ? ":0" : "");
+            text_add(&have, "%s%s%s", have.length ? ", " : "", (*b)->name, (*b)->numbered ? ":0" : "");
             if ((*b)->parted)
-                text_add(&have, ", %s:numa0, %s:cores0-3", device_of(*b), device_of(*b));
+                text_add(&have, ", %s:numa0, %s:cores0-3", (*b)->name, (*b)->name);
         }
     err_set(e, TS_BAD_INPUT, "no device \"%.60s\"", what);
     err_hint(e, "devices of plans over several are: %s", text_str(&have));
@@ -48,16 +43,16 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
     const char *colon = strchr(name, ':');
     const size_t n = colon ? (size_t)(colon - name) : strlen(name);
     for (const backend *const *b = backends; !by && *b; b++)
-        by = word_is(device_of(*b), name, n) ? *b : NULL;
+        by = word_is((*b)->name, name, n) || ((*b)->older && word_is((*b)->older, name, n)) ? *b : NULL;
     if (!by || (colon && !by->numbered && !by->parted))
         return unknown(name, e);
     machine_options own = *asked;
     own.part = colon && by->parted ? colon + 1 : NULL;
     if (!own.part && !read_number(name, &own.device, e))
         return false;
-    *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", device_of(by), own.device)
-                          : own.part   ? arena_format(s->mem, "%s:%s", device_of(by), own.part)
-                                       : device_of(by),
+    *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", by->name, own.device)
+                          : own.part   ? arena_format(s->mem, "%s:%s", by->name, own.part)
+                                       : by->name,
                   .by = by->name,
                   .own = by,
                   .takes_all = !by->takes_kernel,
@@ -82,7 +77,7 @@ static bool takes(void *user, const site *s, const kernel *k, err *e)
 void sites_search(site_search *s, arena *mem, const machine_options *asked)
 {
     *s = (site_search){
-        .mem = mem, .asked = *asked, .finder = {.find = find, .takes = takes, .otherwise = "cpu", .user = s}};
+        .mem = mem, .asked = *asked, .finder = {.find = find, .takes = takes, .otherwise = "c", .user = s}};
 }
 
 static bool read_one(site_search *s, const char *name, site *out, int n, err *e)

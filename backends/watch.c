@@ -55,11 +55,10 @@ void tracer_tell(void *user, int thread, int k, double begin, double end)
     const tracer *t = user;
     const ts_plan *p = t->p;
     const int on = p->plan->n_site ? p->plan->kernel[k].site : 0;
-    const char *only = p->target->device ? p->target->device : p->target->name;
     t->seen(t->user, &(ts_span){.kernel = k,
                                 .lane = thread < 0 ? on : thread,
                                 .thread = thread,
-                                .device = p->plan->n_site ? p->plan->site[on].name : only,
+                                .device = p->plan->n_site ? p->plan->site[on].name : p->target->name,
                                 .begin = begin - t->start,
                                 .end = end - t->start});
 }

@@ -66,7 +66,7 @@ static bool make_graphs(trial *t)
 /* A third of the operations elsewhere, by a rule each; sometimes the rest there and these at home. */
 static void make_rules(trial *t, const char *path, const char *other)
 {
-    const char *const place[] = {"cpu", other};
+    const char *const place[] = {"c", other};
     const int home = roll(&t->d, 4) == 0;
     err e = {0};
     text_add(&t->rules, "{\"format\":\"tiling/1\",\"rules\":[");

@@ -61,7 +61,7 @@ static void refused(const subject *s, const char *by, const char *rules, ts_code
 static void test_refusals(const subject *s)
 {
     refused(s, "c,moon", NULL, TS_USAGE, "no target \"moon\"");
-    refused(s, "c,c", NULL, TS_USAGE, "device cpu is named twice");
+    refused(s, "c,c", NULL, TS_USAGE, "device c is named twice");
     refused(s, "c,interp:1", NULL, TS_BAD_INPUT, "no device \"interp:1\"\n  hint: devices of plans over several are: ");
     refused(s, "opencl:x", NULL, TS_BAD_INPUT,
             "device \"opencl:x\": \"x\" is no number of a device\n  hint: the first one is opencl:0");
@@ -71,7 +71,7 @@ static void test_refusals(const subject *s)
     refused(s, "c:cores9999", NULL, TS_BAD_INPUT,
             "there is no \"cores9999\" on this machine\n  hint: its parts are numa0");
     refused(s, "c,c:moon", NULL, TS_BAD_INPUT, "there is no \"moon\" on this machine\n  hint: its parts are numa0");
-    refused(s, "c:cores0,c:cores0", NULL, TS_USAGE, "device cpu:cores0 is named twice");
+    refused(s, "c:cores0,c:cores0", NULL, TS_USAGE, "device c:cores0 is named twice");
     refused(s, "c", "{\"place\":\"moon:0\"}", TS_BAD_INPUT,
             "s.json:1:40 (/rules/0/place): no device \"moon:0\"\n  hint: devices of plans over several are: ");
     refused(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"null\"}", TS_UNSUPPORTED,
@@ -97,15 +97,14 @@ static void check_sites(const subject *s, const char *by, const char *rules, con
 static void test_names(const subject *s)
 {
     check_sites(s, "c", NULL, "");
-    check_sites(s, "c", "{\"place\":\"cpu\"}", ""); /* the command's own: there is one device */
+    check_sites(s, "c", "{\"place\":\"c\"}", ""); /* the command's own: there is one device */
     check_sites(s, "interp", "{\"place\":\"interp\"}", "");
-    check_sites(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"interp\"}", "cpu interp");
-    check_sites(s, "interp", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu\"}", "interp cpu");
+    check_sites(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"interp\"}", "c interp");
+    check_sites(s, "interp", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu\"}", "interp c");
     check_sites(s, "c", "{\"match\":{\"op\":\"softmax\"},\"place\":\"auto\"}", "");
     check_sites(s, "c:cores0", NULL, ""); /* a part is a device as any other */
-    check_sites(s, "c:cores0", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu:numa0\"}", "cpu:cores0 cpu:numa0");
-    check_sites(s, "c:numa0,c:cores0", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu:cores0\"}",
-                "cpu:numa0 cpu:cores0");
+    check_sites(s, "c:cores0", "{\"match\":{\"op\":\"softmax\"},\"place\":\"c:numa0\"}", "c:cores0 c:numa0");
+    check_sites(s, "c:numa0,c:cores0", "{\"match\":{\"op\":\"softmax\"},\"place\":\"cpu:cores0\"}", "c:numa0 c:cores0");
 }
 
 static void test_whole(const subject *s) /* what only a plan for one device can */

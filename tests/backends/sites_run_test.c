@@ -49,7 +49,7 @@ enum { SIDE_BY_SIDE, CHAINED, HANDED_ON };
 static void make(subject *s, int shape)
 {
     static const char rules[] =
-        "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":\"right\"},\"place\":\"cpu:cores0\"}]}";
+        "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":\"right\"},\"place\":\"c:cores0\"}]}";
     const int64_t dim[] = {3, 4};
     char path[160];
     err e = {0};

@@ -13,6 +13,6 @@ int main(int argc, char **argv)
     const int64_t cases = argc > 1 ? strtol(argv[1], NULL, 10) : DEFAULT_CASES;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     placed_check(cases, seed, "interp");
-    placed_check(cases, seed, "cpu:cores0");
+    placed_check(cases, seed, "c:cores0");
     return check_done();
 }

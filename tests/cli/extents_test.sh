@@ -118,7 +118,7 @@ expect 4 'target interp makes no programs of which runs say the extent of "seq"'
     run bert-tiny --random --dim seq=1..16 --target interp
 expect 4 'give it one extent: --dim seq=N' run bert-tiny --random --dim seq=1..16 --target interp
 echo '{"format": "tiling/1", "rules": [{"match": {"op": "softmax"}, "place": "interp"}]}' >"$dir/placed.json"
-expect 4 'a plan over several devices (cpu, interp) makes no programs of which runs say the extent of "seq"' \
+expect 4 'a plan over several devices (c, interp) makes no programs of which runs say the extent of "seq"' \
     run bert-tiny --random --dim seq=1..16 -s "$dir/placed.json"
 expect 2 'no --dim gives one' bench bert-tiny --dim seq=16 --at seq=5
 expect 2 'bench: --report belongs to a race with a verdict, and --at gives ratios' \

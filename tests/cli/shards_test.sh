@@ -31,8 +31,8 @@ assert a.shape == b.shape == (24, 5) and np.abs(a - b).max() < 1e-6 and len(np.u
 PY
 # A model that rules cut over devices: shards go through them one behind the other.
 cat >cut.json <<'JSON'
-{ "format": "tiling/1", "name": "cut", "rules": [ { "match": { "op": "matmul" }, "place": "cpu:cores0" },
-             { "place": "cpu:numa0" } ] }
+{ "format": "tiling/1", "name": "cut", "rules": [ { "match": { "op": "matmul" }, "place": "c:cores0" },
+             { "place": "c:numa0" } ] }
 JSON
 for target in c:numa0 c:numa0,c:cores0; do
     rm -rf parts

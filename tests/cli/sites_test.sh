@@ -21,14 +21,14 @@ for name in "last_hidden_state", "pooler_output":
     a, b = np.load(f"one/{name}.npy"), np.load(f"two/{name}.npy")
     assert np.abs(a - b).max() < 1e-5, np.abs(a - b).max()
 PY
-expect 0 'interp to cpu, 4 KiB' explain bert-tiny -s cut.json $small
+expect 0 'interp to c, 4 KiB' explain bert-tiny -s cut.json $small
 expect 0 'layer_norm f32  embeddings.word_embeddings.weight  on interp  (rule guess)' explain bert-tiny -s cut.json $small
 "$TESSERA" explain bert-tiny -s cut.json $small --json >plan.json || wrong "explain --json fails"
 python3 - <<'PY' || wrong "what explain says of the cut does not add up" "$(head -c 300 plan.json)"
 import json
 plan = json.load(open("plan.json"))
 place = {p["name"]: p for p in plan["places"]}
-assert list(place) == ["cpu", "interp"], place
+assert list(place) == ["c", "interp"], place
 moved = [k for k in plan["kernels"] if "transfer" in k]
 assert moved and all(k["op"] == "transfer" and k["place"] == k["transfer"]["to"] for k in moved)
 for name, p in place.items():
@@ -47,6 +47,6 @@ export OCL_ICD_VENDORS=/nonexistent # a device that is not here
 sed 's/"interp"/"opencl:0"/' cut.json >gone.json
 expect 9 'gone.json:2:88 (/rules/0/place): ' explain bert-tiny -s gone.json $small
 unset OCL_ICD_VENDORS
-expect 2 'device cpu is named twice' explain bert-tiny --target c,c $small
+expect 2 'device c is named twice' explain bert-tiny --target c,c $small
 }
 finish

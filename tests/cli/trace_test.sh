@@ -29,7 +29,7 @@ PY
 later "two schemas on two threads" '
 names, lanes, spans = read("two.json")
 assert names == {1: "guess", 2: "naive"}, names
-assert set(lanes.values()) == {"cpu thread 0", "cpu thread 1"} and len(lanes) == 4, lanes
+assert set(lanes.values()) == {"c thread 0", "c thread 1"} and len(lanes) == 4, lanes
 mine = [e for e in spans if e["pid"] == 1]
 want = kernels("plan.json")
 for p in range(3):
@@ -51,9 +51,9 @@ assert [e["args"]["kernel"] for e in spans] == list(range(len(spans))) and len(s
 fi
 later "two devices" '
 names, lanes, spans = read("cut.trace")
-assert sorted(lanes.values()) == ["cpu", "interp"], lanes
+assert sorted(lanes.values()) == ["c", "interp"], lanes
 on = {e["cat"]: lanes[e["pid"], e["tid"]] for e in spans}
-assert on["layer_norm"] == "interp" and on["matmul"] == "cpu", on
+assert on["layer_norm"] == "interp" and on["matmul"] == "c", on
 assert [e["args"]["kernel"] for e in spans] == list(range(len(spans)))'
 "$TESSERA" run bert-tiny $small --threads 2 --seed 1 --out plain -q >/dev/null
 "$TESSERA" run bert-tiny $small --threads 2 --seed 1 --out traced --trace t.json -q >/dev/null

@@ -24,7 +24,7 @@ sys.exit(c["pageable"] != 0 or c["to_device"] < to_device or c["to_host"] < to_h
 PY
 }
 copied 3 1 products --dim m=16 --dim k=24 --dim n=16 --dim layers=2 --target cuda # two weights and the input; the result
-echo '{"format": "tiling/1", "rules": [{"match": {"op": ["layer_norm", "softmax"]}, "place": "cpu"}, {"place": "cuda:0"}]}' >places.json
+echo '{"format": "tiling/1", "rules": [{"match": {"op": ["layer_norm", "softmax"]}, "place": "c"}, {"place": "cuda:0"}]}' >places.json
 copied 20 5 bert-tiny --dim seq=4 --target cuda:0,c -s ./places.json # both ways with each norm
 # 12 MB each way: pieces in turn, each of which is used again
 echo '{"format": "graph/1", "opset": {"": 20}, "outputs": [{"name": "y"}], "inputs": [{"name": "x", "dtype": "f32",

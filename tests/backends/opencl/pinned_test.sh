@@ -23,7 +23,7 @@ copied() {
 }
 # Two weights, an input; a result
 copied 3 1 products --dim m=16 --dim k=24 --dim n=16 --dim layers=2 --target opencl
-echo '{"format": "tiling/1", "rules": [{"match": {"op": ["layer_norm", "softmax"]}, "place": "cpu"},
+echo '{"format": "tiling/1", "rules": [{"match": {"op": ["layer_norm", "softmax"]}, "place": "c"},
  {"place": "opencl:0"}]}' >places.json
 copied "[1-9][0-9]" "[1-9]" bert-tiny --dim seq=4 --target opencl:0,c -s ./places.json
 # 12 MB and three floats each way: pieces in turn, each of which is used again
