@@ -120,6 +120,9 @@ typedef struct by_memory {
     ts_shared *(*make)(const program *g, int64_t n, err *e);
     void (*close)(ts_shared *s); /* all but the record itself */
     bool (*place)(program *g, int input, ts_shared *s, int64_t at, err *e);
+    /* The input lies from now on where another program of the back end has a value, if that is on the same device;
+     * false with no error: it is not */
+    bool (*lies)(program *g, int input, const program *of, const node *n, err *e);
     bool (*write)(ts_shared *s, int64_t at, const float *from, int64_t n, err *e);
     bool (*read)(const ts_shared *s, int64_t at, float *to, int64_t n, err *e);
     bool (*meeting)(ts_shared_id *id, err *e);

@@ -168,6 +168,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
         return false;
     p->by = p->target = sites_backend(named), p->on = named->on;
     plan_options w = {.on = p->on,
+    p->device = n_site > 1 ? arena_string(&p->mem, target_of(o)) : named->name;
                       .target = p->target->name,
                       .finder = &p->sites.finder,
                       .n_site = n_site,
@@ -284,8 +285,10 @@ void ts_plan_free(ts_plan *p)
     g_drop_user(&p->graph);
     if (p->program)
         p->by->drop(p->program);
+    merges_end(p);
     for (int i = 0; p->given && i < p->plan->n_input + p->plan->n_told; i++)
         if (!p->lent[i])
+    merges_free(p);
             ts_array_free(&p->given[i]);
     for (int i = 0; p->old && i < p->plan->n_root; i++)
         ts_array_free(&p->old[i]);
@@ -338,14 +341,14 @@ bool ts_plan_build(ts_plan *p, ts_error *e)
 /* go runs the program in one way or another: at once, kernel by kernel, timed. */
 bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
-    if (!ts_plan_build(p, e))
+    if (!ts_plan_build(p, e) || !merges_await(p, e))
         return false;
     void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
     p->last = RUN_FAILED, p->at = p->from = 0;
     if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
     if (driver_gather(p, input, e) && driver_keep_old(p, e) && go(p, input, user, e) && driver_carry_over(p, e))
-        p->last = RAN, p->at = p->to = p->plan->n_kernel, appending_end(p);
+        p->last = RAN, p->runs++, p->at = p->to = p->plan->n_kernel, appending_end(p);
     free(input);
     return p->last == RAN;
 }
@@ -461,14 +464,24 @@ char *ts_plan_json(ts_plan *p, ts_error *e)
 
 char *ts_plan_ledger(ts_plan *p, ts_error *e)
 {
+static void say_port(const void *of, int input, int root, text *out)
+{
+    const ts_plan *p = of;
+    if (input >= 0)
+        json_add(out, "newest:%s,takes:[",
+                 !p->given[input].data              ? "missing"
+                 : p->held && p->held->newer[input] ? "device"
+                                                    : "host");
+    else
+        json_add(out, "gives:[");
+    merges_say(p, input, root, out);
+    text_add(out, "]");
+}
+
     text t = {0};
     if (!driver_stands(p, e))
         return NULL;
-    const char **newest = heap_array((size_t)p->plan->n_input + 1, sizeof *newest);
-    for (int i = 0; i < p->plan->n_input; i++)
-        newest[i] = !p->given[i].data ? "missing" : p->held && p->held->newer[i] ? "device" : "host";
-    plan_ledger(p->plan, p->target->name, newest, &t);
-    free(newest);
+    plan_ledger(p->plan, p->target->name, say_port, p, &t);
     return text_take(&t);
 }
 

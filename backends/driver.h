@@ -11,11 +11,16 @@ typedef struct growth {
     int64_t n;          /* by so much */
 } growth;
 
+typedef struct merge merge; /* a value that goes from plan to plan. merge.c */
+
 struct ts_plan {
     arena mem; /* of on */
     graph_user graph;
     enum { NOT_RUN, RUN_FAILED, RAN } last; /* results are those of a run that came to its end */
     const target *on;
+    const char *device; /* or devices, as the command names them */
+    int64_t runs;       /* that came to their end */
+    merge *comes, *goes;
     char *cache_folder, *schema;
     build_options asked;
     phases phases;
@@ -89,6 +94,16 @@ typedef struct tracer { /* of runs: who is told of spans, since `start`. watch.c
 } tracer;
 span_seen tracer_tell; /* user: the tracer */
 bool tracer_run(tracer *t, err *e);
+/* merge.c. Before a run: whether what the last one made was read; what others made comes to the inputs; it was read.
+ * merges_leave: whether input k of the plan may be set. merges_none: neither takes nor gives. merges_say: objects for
+ * the ledger, of an input or an output; the other is -1 */
+bool merges_await(ts_plan *p, err *e);
+bool merges_take(ts_plan *p, err *e);
+void merges_read(ts_plan *p);
+bool merges_leave(const ts_plan *p, int k, err *e);
+bool merges_none(const ts_plan *p, err *e);
+void merges_say(const ts_plan *p, int input, int output, text *out);
+void merges_end(ts_plan *p);
 void show_pass(void *user, const plan *p, int pass); /* to ts_options.passed; user: the options. show.c */
 /* As ts_plan_run, with another way through the program. */
 typedef bool driver_way(ts_plan *p, void *const *input, void *user, err *e);

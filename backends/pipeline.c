@@ -68,7 +68,8 @@ static bool count_fits(const ts_plan *p, int n, err *e)
 bool ts_plan_pipeline(ts_plan *p, const ts_pipeline *w, ts_error *e)
 {
     if (!driver_stands(p, e) || !err_given(w, "the runs", e) || !err_given(w->in, "the values of inputs", e) ||
-        !err_given(w->out, "the arrays for results", e) || !ts_plan_build(p, e) || !count_fits(p, w->n, e))
+        !err_given(w->out, "the arrays for results", e) || !merges_none(p, e) || !ts_plan_build(p, e) ||
+        !count_fits(p, w->n, e))
         return false;
     const plan *q = p->plan;
     const int n_out = q->n_root - q->n_carried;

@@ -52,7 +52,7 @@ bool ts_plan_share(ts_plan *p, int input, ts_shared *s, int64_t at, ts_error *e)
                        "input \"%s\" cannot lie at element %lld of shared memory: f32 of one device at a "
                        "multiple of %d expected",
                        n->label, (long long)at, ALIGN);
-    return within(s, at, type_count(&n->type), e) && s->by->place(p->program, k, s, at, e);
+    return merges_leave(p, k, e) && within(s, at, type_count(&n->type), e) && s->by->place(p->program, k, s, at, e);
 }
 
 bool ts_shared_write(ts_shared *s, int64_t at, const float *from, int64_t n, ts_error *e)

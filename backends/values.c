@@ -84,7 +84,7 @@ bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e)
     if (!is_value(p, input, value, e))
         return false;
     const int v = varying_counted(p, input);
-    return (v < 0 || varying_count(p, v, value, e)) &&
+    return merges_leave(p, p->input_of[input], e) && (v < 0 || varying_count(p, v, value, e)) &&
            (p->input_of[input] < 0 || give(p, p->input_of[input], value, e));
 }
 
@@ -97,7 +97,7 @@ bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e)
         return true;
     if (p->preset[input] || varying_counted(p, input) >= 0 || extents_any(p->plan, p->plan->input[k]))
         return err_set(e, TS_USAGE, "input %d decides shapes, and cannot be lent: ts_plan_set copies it", input);
-    if (!takes(p->plan->input[k], value, e))
+    if (!takes(p->plan->input[k], value, e) || !merges_leave(p, k, e))
         return false;
     if (!p->lent[k])
         ts_array_free(&p->given[k]);
@@ -117,7 +117,7 @@ static bool no_value(const plan *p, int input, err *e)
 
 bool driver_gather(ts_plan *p, void **input, err *e)
 {
-    if (!appending_places(p, e))
+    if (!appending_places(p, e) || !merges_take(p, e))
         return false;
     for (int i = 0; i < p->plan->n_input; i++) {
         if (!p->given[i].data)
@@ -125,7 +125,7 @@ bool driver_gather(ts_plan *p, void **input, err *e)
         input[i] = p->given[i].data;
     }
     input[p->plan->n_input] = (void *)(uintptr_t)p->extent;
-    return varying_agree(p, e);
+    return varying_agree(p, e) && (merges_read(p), true);
 }
 
 /* ---- state ---- */

@@ -110,7 +110,7 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
 {
     if (repeats < 1)
         return err_set(e, TS_USAGE, "%d repeats: 1 is the least", repeats);
-    if (!can_time(p, seconds, n, e) || !ts_plan_build(p, e))
+    if (!can_time(p, seconds, n, e) || !ts_plan_build(p, e) || !merges_await(p, e))
         return false;
     const int k = p->plan->n_kernel;
     p->last = NOT_RUN; /* what states become is not where a run leaves it */
@@ -127,7 +127,8 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         qsort(one, (size_t)repeats, sizeof *one, ascending);
         seconds[i] = (one[(repeats - 1) / 2] + one[repeats / 2]) / 2;
     }
-    p->last = ok && !p->plan->n_carried ? RAN : p->last;
+    if (ok && !p->plan->n_carried)
+        p->last = RAN, p->runs++;
     for (int i = 0; i < p->plan->n_carried; i++)
         ts_array_free(&stand_in[i]), driver_changed(p, p->plan->carried[i].input);
     free(input), free(all), free(one), free(stand_in);

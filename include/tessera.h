@@ -11,10 +11,7 @@
  * Threads: a graph or model is built by one thread; a plan is used by one thread at a time; different plans are
  * independent.
  * Ownership: tensors belong to their graph, a graph to its model if it has one; what a function returns as char* is
- * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds.
- *
- * Sections: errors and dtypes, arrays, graphs, gradients, custom operations, functions, scans, training steps, models,
- * plans, text, files, tables and machine. */
+ * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds. */
 #ifndef TESSERA_H
 #define TESSERA_H
 #include <stdbool.h>
@@ -469,8 +466,7 @@ TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value,
 /* For training: exporters write tensors of equal numbers once and hand them on under other names (Identity). Where all
  * elements are one number, as of biases and statistics at the beginning, each name gets a weight of its own. */
 TS_API bool ts_model_separate(ts_model *m, ts_error *e);
-/* Of a bound model, for inference: its results by ts_mixed_precision. */
-TS_API bool ts_model_mixed(ts_model *m, ts_dtype to, ts_error *e);
+TS_API bool ts_model_mixed(ts_model *m, ts_dtype to, ts_error *e); /* bound, for inference: by ts_mixed_precision */
 /* Operators of the file that are in training mode (batch norm, dropout) as they are after training. */
 TS_API bool ts_model_trained(ts_model *m, ts_error *e);
 /* SHA-256 of the bytes it was read from: of its file, and of those beside it that a bound model takes; "": built in */
@@ -582,8 +578,7 @@ TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* 
 /* Runs kernel by kernel, `repeats` times; seconds[k] is the median of kernel k. As many as "kernels"
  * in ts_plan_json. State keeps its values. */
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
-/* ts_plan_run, kernel by kernel; seconds[k] is what kernel k took. */
-TS_API bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e);
+TS_API bool ts_plan_run_timed(ts_plan *p, double *seconds, int n, ts_error *e); /* a run; seconds[k]: of kernel k */
 typedef struct ts_span {
     int kernel;         /* as in "kernels" of ts_plan_json */
     int lane, thread;   /* lanes: threads of a team, or devices; -1: it is a device */
@@ -669,14 +664,21 @@ typedef struct ts_steps {
     int *axis;
 } ts_steps;
 TS_API bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e);
-TS_API int ts_plan_find(const ts_plan *p, const char *input); /* -1: nothing needs it */
-/* What an input holds; a new array, yours. */
-TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e);
+TS_API int ts_plan_find(const ts_plan *p, const char *input);                 /* -1: nothing needs it */
+TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e); /* what it holds; a new array, yours */
 /* The input lies in the caller's array from now on, aligned as those of ts_array_make, until the plan is freed: a run
  * reads it and writes it there. Another call says that the caller has changed it. */
 TS_API bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e);
 /* The same without a copy: borrowed until the plan is set, run or freed, and not to be changed. */
 TS_API bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e);
+/* From plan to plan, on any devices: in each run of p its input takes what `output` was in the last run of `from`. One
+ * output may REPLACE an input. What others ADD is added to that, in their order, or else to what the input holds, and
+ * COMPARE then fails with the first element of other bits (TS_FAILED). A value is read once: p cannot run again before
+ * `from`, nor `from` before p has (TS_USAGE). A type that is not the input's is refused here; errors have both names.
+ * What lies on p's device is not copied there. One thread at a time uses linked plans, and no pipeline takes them. p
+ * runs no more once `from` is freed. */
+typedef enum ts_merging { TS_ADD, TS_REPLACE, TS_COMPARE } ts_merging;
+TS_API bool ts_merge_link(ts_plan *p, const char *input, ts_plan *from, int output, ts_merging how, ts_error *e);
 /* f32 in the memory of a plan's device, zeros at first, that plans share: what one of them writes there, another one on
  * that device reads, and the host sees nothing of it until it asks. Freed behind the plans. Calls of one thread, while
  * no such plan runs. TS_UNSUPPORTED: the device has no memory of its own, or its back end does not share it. */
@@ -704,8 +706,7 @@ typedef struct ts_transfer { /* `of` sends n elements to a member, or receives a
 } ts_transfer;
 /* All at once; done when it returns. A member's transfers with another one are met in the order that they have. */
 TS_API bool ts_shared_exchange(int n, const ts_transfer *t, ts_error *e);
-/* The values of a weight or constant; a new array, yours. */
-TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e);
+TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e); /* of a weight or constant; a new array, yours */
 
 /* A model for whatever extents its inputs come with: a plan for each of them, made when they are met first and kept
  * while there is room. m and the texts of o outlive the runner, which alone binds m meanwhile. dim: as for
@@ -754,9 +755,8 @@ TS_API bool ts_file_hash(const char *path, char sha256[65], ts_error *e);
 TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);
 
 /* ---- tables and machine, as JSON ---- */
-/* a tiling/1 file that the guess amounts to */
-TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e);
-TS_API char *ts_ops_json(void); /* the operation table */
+TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e); /* tiling/1, what the guess amounts to */
+TS_API char *ts_ops_json(void);                                              /* the operation table */
 /* Every operator of ONNX that is served: from which version on, by which operation, for which dtypes on each target. */
 TS_API char *ts_onnx_json(ts_error *e);
 /* Which operations have gradients: "written" beside the operation, "derived" from its definition, "of its parts" (a
@@ -765,8 +765,7 @@ TS_API char *ts_gradients_json(void);
 TS_API char *ts_axes_json(void);    /* op name -> axis letters */
 TS_API char *ts_passes_json(void);  /* of a plan, then of a kernel, in order: name, of, does, requires, guarantees */
 TS_API char *ts_schemas_json(void); /* names of built-in schemas, per target */
-/* The file, tiling/1, of a built-in schema for o's target. */
-TS_API char *ts_schema_text(const char *name, const ts_options *o, ts_error *e);
+TS_API char *ts_schema_text(const char *name, const ts_options *o, ts_error *e); /* a built-in one for o's target */
 /* What a target keeps on disk for processes to come, under o's target and cache_folder: "path", "usable", "entries",
  * "bytes", the "limit" that it is kept to, "notes"; and a "list" of all entries, oldest use first. */
 TS_API char *ts_cache_json(const ts_options *o, ts_error *e);
@@ -775,8 +774,7 @@ TS_API char *ts_cache_check(const ts_options *o, ts_error *e);
 /* The same with "removed" and "freed" bytes: if entries take more than limit bytes (below 0: than it is kept to), those
  * used longest ago go until three quarters are left. Processes that use the cache meanwhile are not disturbed. */
 TS_API char *ts_cache_prune(const ts_options *o, int64_t limit, ts_error *e);
-/* Targets: name, usable, with what or the reason why not */
-TS_API char *ts_targets_json(void);
+TS_API char *ts_targets_json(void);                             /* name, usable, with what or the reason why not */
 TS_API const char *ts_target_usual(void);                       /* the name of the target that NULL stands for */
 TS_API char *ts_machine_json(const ts_options *o, ts_error *e); /* cores, caches, isas, free memory, rates */
 /* The same of this machine, when the rates by which plans are decided have been measured, a tenth of a second, and kept

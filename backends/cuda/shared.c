@@ -55,13 +55,13 @@ static ts_shared *make(const program *g, int64_t n, err *e)
 }
 
 /* Graphs know addresses: they are made again before the next run. */
-static bool place(program *g, int input, ts_shared *s, int64_t at, err *e)
+static bool lay(program *g, int input, cu_address at, err *e)
 {
     cuda_host *h = (cuda_host *)g->on;
     const int piece = device_input(h->d.program, input);
-    if (h->number != card(s)->on->number)
-        return err_set(e, TS_USAGE, "memory of cuda:%d cannot be shared by a plan for cuda:%d", card(s)->on->number,
-                       h->number);
+    g->held.send[input] = 0, g->held.newer[input] = 1;
+    if (g->placed && g->placed[input] && h->memory[piece] == at)
+        return true;
     if (!g->placed)
         g->placed = heap_array((size_t)g->p->n_input + 1, 1);
     if (!h->d.by->enter(&h->d) ||
@@ -69,9 +69,25 @@ static bool place(program *g, int input, ts_shared *s, int64_t at, err *e)
         return hosted_failed(&h->d, e);
     if (h->graph)
         h->cu.exec_free(h->graph);
-    h->graph = NULL, h->memory[piece] = card(s)->at + (cu_address)at * sizeof(float);
-    g->placed[input] = 1, g->displaced = true, g->held.send[input] = 0, g->held.newer[input] = 1;
-    return true;
+    h->graph = NULL, h->memory[piece] = at;
+    return g->placed[input] = 1, g->displaced = true;
+}
+
+static bool place(program *g, int input, ts_shared *s, int64_t at, err *e)
+{
+    const cuda_host *h = (cuda_host *)g->on;
+    if (h->number != card(s)->on->number)
+        return err_set(e, TS_USAGE, "memory of cuda:%d cannot be shared by a plan for cuda:%d", card(s)->on->number,
+                       h->number);
+    return lay(g, input, card(s)->at + (cu_address)at * sizeof(float), e);
+}
+
+static bool lies(program *g, int input, const program *of, const node *n, err *e)
+{
+    const cuda_host *h = (cuda_host *)g->on, *from = (cuda_host *)of->on;
+    return h->number == from->number && !n->leaf && of->p->buffer[n->id].where == IN_ARENA &&
+           stored_as(of->p, n) == n->type.dtype &&
+           lay(g, input, from->memory[0] + (cu_address)of->p->buffer[n->id].offset, e);
 }
 
 void shared_leave(program *g)
@@ -171,6 +187,7 @@ const by_memory cuda_shared = {.sends = sends,
                                .make = make,
                                .close = close_memory,
                                .place = place,
+                               .lies = lies,
                                .write = write_to,
                                .read = read_from,
                                .meeting = meeting,

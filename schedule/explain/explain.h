@@ -13,9 +13,10 @@ void plan_explain(const plan *p, const char *by, const char *facts, text *out);
 /* A tiling/1 file that the plan's loops amount to: read back for the same model, it gives the same plan. */
 void plan_schema(const plan *p, const char *by, text *out);
 
-/* ledger.c: ledger/1, every value in memory with who writes and reads it, and what kernels wait for. newest: of each
- * input, where its newest value is; NULL: nobody asks. */
-void plan_ledger(const plan *p, const char *by, const char *const *newest, text *out);
+/* ledger.c: ledger/1, every value in memory with who writes and reads it, and what kernels wait for. say: adds members
+ * that the asker knows of an input or a root, the other of both being -1. */
+typedef void ledger_say(const void *user, int input, int root, text *out);
+void plan_ledger(const plan *p, const char *by, ledger_say *say, const void *user, text *out);
 
 /* sites.c: who has what, and what goes between them. Of a plan for one device all of it is that plan. */
 const plan *sites_plan(const plan *p, const kernel *k);               /* with k's target, loops and buffers */

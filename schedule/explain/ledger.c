@@ -6,7 +6,8 @@
 typedef struct ledger {
     const plan *p;
     const char *by; /* the back end of a plan for one device */
-    const char *const *newest;
+    ledger_say *say;
+    const void *user;
     hazards hazards;
     text *out;
 } ledger;
@@ -118,9 +119,7 @@ static void put_inputs(const ledger *l, int at)
     const plan *q = part_of(l, at);
     for (int i = 0; i < q->n_input; i++) {
         put_value(l, at, q->input[i], -1);
-        for (int k = 0; l->newest && k < l->p->n_input; k++)
-            if (l->p->input[k] == q->input[i])
-                json_add(l->out, "newest:%s", l->newest[k]);
+        l->say(l->user, input_of(l->p, q->input[i]), -1, l->out);
         text_add(l->out, "}");
     }
 }
@@ -136,13 +135,16 @@ static void put_values(const ledger *l, int at)
         put_value(l, at, q->g->node[id], by);
         if (h->over)
             json_add(l->out, "over:'k%d'", maker(l, at, h->over));
+        for (int r = 0; r < l->p->n_root - l->p->n_carried; r++)
+            if (l->p->root[r] == q->g->node[id] && !l->p->kernel[by].moves)
+                l->say(l->user, -1, r, l->out);
         text_add(l->out, "}");
     }
 }
 
-void plan_ledger(const plan *p, const char *by, const char *const *newest, text *out)
+void plan_ledger(const plan *p, const char *by, ledger_say *say, const void *user, text *out)
 {
-    ledger l = {.p = p, .by = by, .newest = newest, .out = out};
+    ledger l = {.p = p, .by = by, .say = say, .user = user, .out = out};
     const int parts = p->n_site ? p->n_site : 1;
     json_add(out, "{format:'ledger/1',target:%s,devices:[", by);
     for (int s = 0; s < parts; s++) {

@@ -316,6 +316,18 @@ static bool kernel_unknown(rig *r)
 {
     return given(r, ts_plan_kernel(r->p, 0, "soup", &r->e));
 }
+static bool link_itself(rig *r)
+{
+    return ts_merge_link(r->p, "s", r->p, 0, TS_ADD, &r->e);
+}
+static bool link_nothing(rig *r)
+{
+    return ts_merge_link(r->p, "s", NULL, 0, TS_ADD, &r->e);
+}
+static bool link_unknown(rig *r)
+{
+    return ts_merge_link(r->p, "soup", r->p, 0, TS_ADD, &r->e);
+}
 static bool lend_behind(rig *r)
 {
     const ts_array a = over(TS_F32, 2, pair, start);
@@ -382,6 +394,9 @@ static const struct call {
     {"nests: kernel 1000", nests_behind, "--------"},
     {"kernel: 1000", kernel_behind, "--------"},
     {"kernel: at no stage", kernel_unknown, "--------"},
+    {"link: a plan to itself", link_itself, "--------"},
+    {"link: from nothing", link_nothing, "--------"},
+    {"link: an input that there is not", link_unknown, "--------"},
     {"lend: input 2 of 2", lend_behind, "--------"},
     {"lend: another size", lend_size, "--------"},
     {"view", view, "--=====-"},

@@ -209,6 +209,7 @@ static void test_plans(void)
     ts_shared *const nowhere[1] = {NULL};
     float one = 0;
     says("ts_plan_share", ts_plan_share(NULL, 0, NULL, 0, &e));
+    says("ts_merge_link", ts_merge_link(NULL, "x", NULL, 0, TS_ADD, &e));
     says("ts_plan_shares", ts_plan_shares(NULL, 1, &e));
     says("ts_shared_make", ts_shared_make(NULL, 1, &e) != NULL);
     says("ts_shared_write", ts_shared_write(NULL, 0, &one, 1, &e));

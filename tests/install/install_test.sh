@@ -32,6 +32,13 @@ plain "$SOURCE/include/tessera.h" >"$to/header.c"
 [ "$(wc -l <"$to/header.c")" -gt 20 ] || { echo "the header has no training program"; exit 1; }
 plain "$SOURCE/tests/install/train.c" | diff "$to/header.c" - || { echo "the header has another program"; exit 1; }
 
+# a step over two devices: y = 2 x of x = 1, ..., 4, w = 0.5, rate 0.05
+cc $strict "$SOURCE/tests/install/parallel.c" $(pkg-config --cflags --libs tessera) -o "$to/parallel"
+for devices in 'c c' 'c:cores0 interp'; do
+    got=$(LD_LIBRARY_PATH=$lib "$to/parallel" $devices) || true
+    [ "$got" = "loss 67.5, w = 5.0" ] || { echo "the step over $devices printed $got"; exit 1; }
+done
+
 # an evaluator beside Tessera, by what the header says of graphs
 cc $strict "$SOURCE/tests/install/walk.c" $(pkg-config --cflags --libs tessera) -lm -o "$to/walk"
 LD_LIBRARY_PATH=$lib "$to/walk" >"$to/walked" || { echo "the walk fails"; cat "$to/walked"; exit 1; }
