@@ -101,15 +101,15 @@ static bool goes_back(const graph *g)
 }
 
 /* One that fits, if recomputing makes one: with as few values recomputed as that takes. Else the leanest, or NULL. */
-static plan *plan_lean(graph *g, const wanted *want, plan_options w, int64_t limit, err *e)
+static plan *plan_lean(graph *g, const wanted *want, plan_options w, const char *limits, err *e)
 {
     int least = 0, most = RULE_SHARES;
     w.trial = true, w.shares = most;
     plan *p = plan_make(g, want->n_root, want->root, &w, e);
-    while (p && most - least > 1 && driver_fits(p, limit, NULL)) {
+    while (p && most - least > 1 && driver_fits(p, limits, NULL)) {
         w.shares = (least + most) / 2;
         plan *q = plan_make(g, want->n_root, want->root, &w, e);
-        *(q && driver_fits(q, limit, NULL) ? &most : &least) = w.shares;
+        *(q && driver_fits(q, limits, NULL) ? &most : &least) = w.shares;
         plan_free(q);
     }
     plan_free(p);
@@ -118,14 +118,14 @@ static plan *plan_lean(graph *g, const wanted *want, plan_options w, int64_t lim
 }
 
 /* What does not fit is planned again: first with the same bits, then without alternatives, which take more memory. */
-static plan *plan_within(graph *g, const wanted *want, plan_options *w, int64_t limit, err *e)
+static plan *plan_within(graph *g, const wanted *want, plan_options *w, const char *limits, err *e)
 {
     const bool back = goes_back(g) && !w->reference;
     for (bool last = w->as_written;; last = w->as_written = true) {
         plan *p = plan_make(g, want->n_root, want->root, w, e);
-        if (p && back && !driver_fits(p, limit, NULL))
-            plan_free(p), p = plan_lean(g, want, *w, limit, e);
-        if (!p || last || driver_fits(p, limit, NULL))
+        if (p && back && !driver_fits(p, limits, NULL))
+            plan_free(p), p = plan_lean(g, want, *w, limits, e);
+        if (!p || last || driver_fits(p, limits, NULL))
             return p;
         plan_free(p);
     }
@@ -162,7 +162,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                                     .isa = o->isa,
                                     .threads = o->threads,
                                     .cache_folder = o->cache_folder,
-                                    .phases = &p->phases});
+                                    .phases = &p->phases},
+                 o->mem_limit);
     const int n_site = sites_read(&p->sites, target_of(o), named, e);
     if (!n_site)
         return false;
@@ -200,7 +201,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (o->cache_folder)
         p->asked.cache_folder = p->cache_folder = strdup(o->cache_folder);
     p->plan = plan_within(g, want, &w, o->mem_limit, e);
-    if (!p->plan || !driver_fits(p->plan, o->mem_limit, e) || !isa_used(p->plan, o->isa, p->target->name, e))
+    if (!p->plan || !driver_limits(o->mem_limit, p->plan, e) || !driver_fits(p->plan, o->mem_limit, e) ||
+        !isa_used(p->plan, o->isa, p->target->name, e))
         return false;
     g_add_user(g, &p->graph);
     p->by = p->plan->n_site ? &several : p->target;

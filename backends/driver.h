@@ -52,8 +52,9 @@ struct ts_plan {
 
 /* There is a plan, and its graph is too; every call of tessera.h on plans asks this first. */
 bool driver_stands(const ts_plan *p, err *e);
-/* limit: bytes of this process's memory that it may take; 0: what is free */
-bool driver_fits(const plan *p, int64_t limit, err *e);
+/* plan_memory.c. limits: ts_options.mem_limit; whether they are sizes of the plan's devices */
+bool driver_fits(const plan *p, const char *limits, err *e);
+bool driver_limits(const char *limits, const plan *p, err *e);
 /* A plan of which runs say some extents; the model is bound at the largest. */
 ts_plan *driver_make(ts_model *m, const variables *v, const ts_options *o, err *e);
 /* varying.c: copies a value of an input with varying dimensions to where the plan has it, which is at their bounds;

@@ -3,6 +3,8 @@
 #include "backends/host_memory.h"
 #include "schedule/plan/checkpointing.h"
 
+#include <string.h>
+
 static int64_t bytes_weighing(const plan *p)
 {
     int64_t need = 0;
@@ -59,31 +61,76 @@ static bool fits_memory(const plan *p, const needed *n, err *e)
     if (p->checkpointing && p->checkpointing->backward)
         return err_hint(e, "all that can be computed again already is: take fewer examples at once, or raise the limit "
                            "with --mem-limit");
-    return err_hint(e, "bind smaller dimensions, or raise the limit with --mem-limit");
+    return err_hint(
+        e, "bind smaller dimensions, spread it over devices (--target A,B), or raise the limit with --mem-limit");
 }
 
-/* Of a plan over several devices: what is in this process's memory; the others' targets know what these have. */
+/* A part with what it is allowed, else, where it does not lie in this process's memory, with what its target has */
+static bool part_fits(const site *s, err *e)
+{
+    const plan *q = s->part;
+    const int64_t there = sites_backend(s)->in_host ? 0 : s->on->level[s->on->n_level - 1].bytes;
+    const int64_t have = s->most ? s->most : there;
+    return !have ||
+           fits_memory(q, &(needed){bytes_needed(q), q->arena_bytes, have, s->most ? "allowed" : "there"}, e) ||
+           err_in(e, "device %s", s->name);
+}
+
+/* Of a plan over several devices: what lies in this process's memory, the inputs at least, is all together the whole
+ * processor's. */
 static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
 {
     int64_t need = plan_given(p), values = 0;
     for (int i = 0; i < p->n_site; i++) {
         const plan *q = p->site[i].part;
-        const target *on = p->site[i].on;
-        const int64_t own = q ? bytes_needed(q) : 0, most = on->level[on->n_level - 1].bytes;
+        if (q && !part_fits(&p->site[i], e))
+            return false;
         if (q && sites_backend(&p->site[i])->in_host)
-            need = int_add(need, own - plan_given(q), &need) ? need : INT64_MAX, values += q->arena_bytes;
-        else if (q && most && !fits_memory(q, &(needed){own, q->arena_bytes, most, "there"}, e))
-            return err_in(e, "device %s", p->site[i].name);
+            need = int_add(need, bytes_needed(q) - plan_given(q), &need) ? need : INT64_MAX, values += q->arena_bytes;
     }
-    return fits_memory(p, &(needed){need, values, have, how}, e);
+    return fits_memory(p, &(needed){need, values, have, how}, e) || err_in(e, "device %s", p->finder->otherwise);
 }
 
-bool driver_fits(const plan *p, int64_t limit, err *e)
+bool driver_fits(const plan *p, const char *limits, err *e)
 {
-    const int64_t have = limit ? limit : host_memory_free();
+    const char *device = p->n_site ? p->finder->otherwise : p->site->name;
+    const int64_t limit = sites_limit(limits, device), have = limit ? limit : host_memory_free();
     const char *how = limit ? "allowed" : "free";
     return p->n_site ? parts_fit(p, have, how, e)
-                     : fits_memory(p, &(needed){bytes_needed(p), p->arena_bytes, have, how}, e);
+                     : fits_memory(p, &(needed){bytes_needed(p), p->arena_bytes, have, how}, e) ||
+                           err_in(e, "device %s", device);
+}
+
+static bool is_among(int n, const site *s, const char *name, size_t length)
+{
+    bool is = false;
+    for (int i = 0; i < n; i++)
+        is = is || word_is(s[i].name, name, length);
+    return is;
+}
+
+bool driver_limits(const char *limits, const plan *p, err *e)
+{
+    const int n_site = p->n_site > p->n_given ? p->n_site : p->n_given;
+    for (const char *s = limits; s && *s; s += strcspn(s, ","), s += *s == ',') {
+        const size_t n = strcspn(s, ","), name = strcspn(s, "=,"), from = name == n ? 0 : name + 1;
+        int64_t bytes;
+        if (!size_read(s + from, n - from, &bytes))
+            return err_set(e, TS_USAGE,
+                           "mem-limit \"%.*s\": a size in bytes expected, as 512M or 4G, of all devices or "
+                           "of one, as c:numa0=4G",
+                           (int)n, s);
+        if (from && !word_is(p->finder->otherwise, s, name) && !is_among(n_site, p->site, s, name)) {
+            text have = {0};
+            for (int i = 0; i < n_site; i++)
+                text_add(&have, "%s%s", i ? ", " : "", p->site[i].name);
+            err_set(e, TS_USAGE, "mem-limit \"%.*s\": the plan is for no such device", (int)n, s);
+            err_hint(e, "it is for %s", text_str(&have));
+            text_free(&have);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- what is held ---- */

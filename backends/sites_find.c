@@ -36,7 +36,7 @@ static bool read_number(const char *name, int *out, err *e)
     return true;
 }
 
-/* by: that back end, of which the machine is asked for; NULL: the one whose device has the name. */
+/* by: that back end, of which the machine is asked for; NULL: the one of that name. */
 static bool find_device(site_search *s, const backend *by, const char *name, const machine_options *asked, site *out,
                         err *e)
 {
@@ -58,7 +58,21 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
                   .takes_all = !by->takes_kernel,
                   .apart = own.part || (by->spans && by->spans->wait),
                   .on = by->target(s->mem, &own, e)};
+    out->most = sites_limit(s->limits, out->name);
     return out->on != NULL;
+}
+
+int64_t sites_limit(const char *limits, const char *device)
+{
+    int64_t all = 0, own = 0;
+    for (const char *s = limits; s && *s; s += strcspn(s, ","), s += *s == ',') {
+        const size_t n = strcspn(s, ","), name = strcspn(s, "=,");
+        if (name == n)
+            size_read(s, n, &all);
+        else if (word_is(device, s, name))
+            size_read(s + name + 1, n - name - 1, &own);
+    }
+    return own ? own : all;
 }
 
 static bool find(void *user, const char *name, site *out, err *e)
@@ -74,10 +88,12 @@ static bool takes(void *user, const site *s, const kernel *k, err *e)
     return !by->takes_kernel || by->takes_kernel(s->on, k, e);
 }
 
-void sites_search(site_search *s, arena *mem, const machine_options *asked)
+void sites_search(site_search *s, arena *mem, const machine_options *asked, const char *limits)
 {
-    *s = (site_search){
-        .mem = mem, .asked = *asked, .finder = {.find = find, .takes = takes, .otherwise = "c", .user = s}};
+    *s = (site_search){.mem = mem,
+                       .asked = *asked,
+                       .limits = limits,
+                       .finder = {.find = find, .takes = takes, .otherwise = "c", .user = s}};
 }
 
 static bool read_one(site_search *s, const char *name, site *out, int n, err *e)

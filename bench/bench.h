@@ -40,7 +40,7 @@ typedef struct bench_options {
     int threads;                             /* 0: one per core of the affinity mask */
     bool as_written, reproducible;           /* as in ts_options */
     const char *precision;                   /* of products of a pass: "bf16", "f16"; NULL: as the model has it */
-    int64_t mem_limit;                       /* as in ts_options */
+    const char *mem_limit;                   /* as in ts_options */
     /* Seconds of samples per contestant over all launches; 0: the usual ones, and enough samples to judge by */
     double min_time;
     /* Seconds from the first launch in which more launches may follow the wanted ones while an interval is too wide to

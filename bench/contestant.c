@@ -147,8 +147,10 @@ static char *task_line(const race *r, const contestant *c, const char *command)
         cJSON_AddItemToObject(task, "train", option_json(o->train));
         js_put(task, "trajectory:%d,schedule_steps:%d", TRAJECTORY, TIMED_SCHEDULE);
     }
-    js_put(task, "seed:%g,threads:%d,mem_limit:%g,as_written:%i,reproducible:%i", (double)o->seed, o->threads,
-           (double)o->mem_limit, o->as_written, o->reproducible);
+    js_put(task, "seed:%g,threads:%d,as_written:%i,reproducible:%i", (double)o->seed, o->threads, o->as_written,
+           o->reproducible);
+    if (o->mem_limit)
+        js_text(task, "mem_limit", o->mem_limit);
     if (o->precision)
         js_text(task, "precision", o->precision);
     js_flag(task, "reference", c->reference && !o->judge);

@@ -163,7 +163,7 @@ static bool make_plan(worker *w, ts_error *e)
                     .reference = js_get_flag(w->task, "reference"),
                     .as_written = js_get_flag(w->task, "as_written"),
                     .reproducible = js_get_flag(w->task, "reproducible") && !js_get_flag(w->task, "reference"),
-                    .mem_limit = (int64_t)js_get_number(w->task, "mem_limit", 0),
+                    .mem_limit = text_or_null(w->task, "mem_limit"),
                     .progress = tell_progress};
     int64_t start = clock_ns();
     w->planned = true;

@@ -30,22 +30,6 @@ limits limits_make(void)
     return l;
 }
 
-static bool number(const char *s, int64_t *out)
-{
-    const char *unit = "KMGT";
-    *out = 0;
-    if (!*s)
-        return false;
-    for (; *s >= '0' && *s <= '9'; s++)
-        if (!int_mul(*out, 10, out) || !int_add(*out, *s - '0', out))
-            return false;
-    const char *u = *s ? strchr(unit, *s) : NULL;
-    for (; u && u >= unit; u--)
-        if (!int_mul(*out, 1024, out))
-            return false;
-    return !*s || (strchr(unit, *s) && !s[1]);
-}
-
 bool limits_set(limits *l, const char *s, err *e)
 {
     const size_t n = strcspn(s, "=");
@@ -56,7 +40,7 @@ bool limits_set(limits *l, const char *s, err *e)
             continue;
         text_free(&all);
         int64_t v;
-        if (s[n] && number(s + n + 1, &v) && v >= 1 && v <= row[i].most)
+        if (s[n] && size_read(s + n + 1, strlen(s + n + 1), &v) && v <= row[i].most)
             return *field(l, i) = v, true;
         return err_set(e, TS_USAGE, "limit \"%s\": a number from 1 to %lld expected", s, (long long)row[i].most);
     }

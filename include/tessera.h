@@ -531,12 +531,12 @@ typedef struct ts_options {
     /* what the plan is for, in one line of text as ts_machine_json has it, or "gpu:h100", which goes to the first
      * target for its kind where none is named; NULL: this host, asked for every plan */
     const char *machine;
-    int threads;       /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
-    bool reference;    /* plain loops in f64 without fusion: the judge of every other plan */
-    bool as_written;   /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
-    bool reproducible; /* the same bits by every instruction set; of targets c and interp (docs/numerics.md) */
-    int64_t mem_limit; /* bytes; 0: what the machine has free */
-    int n_append;      /* of ts_plan_make_varying: inputs that go on, as keys and values of a decoder */
+    int threads;           /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
+    bool reference;        /* plain loops in f64 without fusion: the judge of every other plan */
+    bool as_written;       /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
+    bool reproducible;     /* the same bits by every instruction set; of targets c and interp (docs/numerics.md) */
+    const char *mem_limit; /* "4G", of each device's memory; "2G,c:numa0=1G", of some; NULL: what is free, or there */
+    int n_append;          /* of ts_plan_make_varying: inputs that go on, as keys and values of a decoder */
     const ts_append *append;
     void (*progress)(void *user, const char *what, int done, int total);
     void *user;

@@ -78,7 +78,9 @@ bool utf8_hidden(uint32_t code); /* control characters, and marks that turn, hid
 void text_free(text *t);
 char *text_take(text *t);              /* the malloc'ed string, never NULL; t is empty afterwards */
 void text_size(text *t, double bytes); /* as people read it: "2.1 MiB" */
-const char *text_str(const text *t);   /* "" when empty */
+/* "1.5G" in s[0..n), with or without "iB" or "B" behind: a whole number from 1 on */
+bool size_read(const char *s, size_t n, int64_t *out);
+const char *text_str(const text *t); /* "" when empty */
 
 /* ---- checked arithmetic: true when the result fits. The only place where sizes are multiplied. ---- */
 bool size_add(size_t a, size_t b, size_t *out);

@@ -202,3 +202,21 @@ void text_size(text *t, double bytes)
         bytes /= 1024, i++;
     text_add(t, i && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, unit[i]);
 }
+
+bool size_read(const char *s, size_t n, int64_t *out)
+{
+    static const char units[] = "KMGT";
+    char own[24] = "", *end;
+    const size_t digits = strspn(s, "0123456789."), behind = n - digits;
+    if (!digits || digits > n || digits >= sizeof own || behind > 3)
+        return false;
+    memcpy(own, s, digits);
+    double v = strtod(own, &end);
+    const char *unit = behind && *end == 0 ? strchr(units, s[digits]) : NULL;
+    for (const char *u = unit; u && u >= units; u--)
+        v *= 1024;
+    const char *rest = s + digits + (unit != NULL);
+    const size_t left = behind - (unit != NULL);
+    *out = v >= 1 && v < 9e18 ? (int64_t)v : 0;
+    return *out && *end == 0 && (!left || word_is("B", rest, left) || (unit && word_is("iB", rest, left)));
+}

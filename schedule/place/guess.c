@@ -20,6 +20,7 @@ typedef struct guess {
     bool *fixed;
     double *seconds;  /* by kernel and site; infinite where it cannot be */
     double *weights;  /* by kernel: bytes that it reads of weights and constants */
+    double *alive;    /* by kernel: bytes of values that are made by then and still read */
     reading *reading; /* of kernel k: first[k]..first[k + 1] */
     int *first;
     double *end; /* of the one that is tried */
@@ -53,20 +54,23 @@ static double crossing_seconds(const guess *g, int from, int to, double bytes)
 }
 
 /* ---- the time of all ---- */
-static double room_on(const target *t) /* bytes of its memory, less what else needs some */
+static double room_on(const site *s) /* bytes that it may take; of its memory, less what else needs some */
 {
+    const target *t = s->on;
+    if (s->most)
+        return (double)s->most;
     const double all = (double)t->level[t->n_level - 1].bytes;
     return all > 0 ? 0.9 * all : INFINITY;
 }
 
-static bool fits(const guess *g) /* weights into the memories of the devices */
+static bool fits(const guess *g) /* weights, and values of a time, into the memories of the devices */
 {
-    double need[MAX_SITE] = {0};
+    double need[MAX_SITE] = {0}, values[MAX_SITE] = {0};
     bool all = true;
     for (int k = 0; k < g->n; k++)
-        need[g->at[k]] += g->weights[k];
+        need[g->at[k]] += g->weights[k], values[g->at[k]] = fmax(values[g->at[k]], g->alive[k]);
     for (int i = 0; i < g->p->n_site && all; i++)
-        all = need[i] <= room_on(g->p->site[i].on);
+        all = need[i] + values[i] <= room_on(&g->p->site[i]);
     return all;
 }
 
@@ -125,17 +129,16 @@ static double search(guess *g)
 }
 
 /* ---- what no device can hold alone ---- */
-static double *values_alive(const guess *g) /* by kernel: bytes of those that are made by then and still read */
+static void find_alive(guess *g)
 {
-    double *alive = arena_array(&g->p->mem, (size_t)g->n + 1, sizeof *alive);
     for (int k = 0; k < g->n; k++) {
         for (int i = 0; i < g->p->kernel[k].n_stage; i++)
-            alive[k] += g->p->kernel[k].stage[i].scratch ? 0 : (double)type_bytes(&g->p->kernel[k].stage[i].node->type);
+            g->alive[k] += g->p->kernel[k].stage[i].scratch ? 0
+                                                            : (double)type_bytes(&g->p->kernel[k].stage[i].node->type);
         for (int r = g->first[k]; r < g->first[k + 1]; r++)
             for (int i = g->reading[r].from + 1; i <= k; i++)
-                alive[i] += g->reading[r].bytes; /* of several readers several times: no less than there is */
+                g->alive[i] += g->reading[r].bytes; /* of several readers several times: no less than there is */
     }
-    return alive;
 }
 
 typedef struct ladder { /* by how many devices and kernels: the slowest device's time; where its last span begins */
@@ -144,9 +147,9 @@ typedef struct ladder { /* by how many devices and kernels: the slowest device's
 } ladder;
 
 /* Spans of the s-th device that end before kernel `end`, from the shortest on, as long as it holds them. */
-static void put_last(const guess *g, const ladder *l, const double *alive, int s, int end)
+static void put_last(const guess *g, const ladder *l, int s, int end)
 {
-    const double room = room_on(g->p->site[s].on);
+    const double room = room_on(&g->p->site[s]);
     double seconds = 0, weights = 0, values = 0;
     const int row = (s + 1) * (g->n + 1), before = s * (g->n + 1);
     for (int k = end; k >= 0; k--) {
@@ -156,7 +159,7 @@ static void put_last(const guess *g, const ladder *l, const double *alive, int s
         if (!k || (g->fixed[k - 1] && g->at[k - 1] != s))
             return;
         seconds += g->seconds[(k - 1) * MAX_SITE + s], weights += g->weights[k - 1];
-        values = fmax(values, alive[k - 1]);
+        values = fmax(values, g->alive[k - 1]);
         if (isinf(seconds) || weights + values > room)
             return;
     }
@@ -166,14 +169,13 @@ static void put_last(const guess *g, const ladder *l, const double *alive, int s
 static double cut_spans(guess *g)
 {
     const int n_site = g->p->n_site, wide = g->n + 1;
-    const double *alive = values_alive(g);
     const size_t cells = (size_t)(n_site + 1) * (size_t)wide;
     ladder l = {arena_array(&g->p->mem, cells, sizeof *l.slowest), arena_array(&g->p->mem, cells, sizeof *l.begin)};
     for (size_t i = 1; i < cells; i++)
         l.slowest[i] = INFINITY;
     for (int s = 0; s < n_site; s++)
         for (int end = 0; end <= g->n; end++)
-            put_last(g, &l, alive, s, end);
+            put_last(g, &l, s, end);
     const double slowest = l.slowest[n_site * wide + g->n];
     for (int s = n_site, end = g->n; s-- > 0 && isfinite(slowest);)
         for (const int begin = l.begin[(s + 1) * wide + end]; end > begin;)
@@ -248,6 +250,7 @@ static void describe(guess *g)
         }
         read_kernel(g, k, made);
     }
+    find_alive(g);
 }
 
 static void tell(guess *g, double best)
@@ -286,7 +289,8 @@ bool place_guess(plan *p)
     g.at = arena_array(&p->mem, n, sizeof *g.at), g.was = arena_array(&p->mem, n, sizeof *g.was),
     g.fixed = arena_array(&p->mem, n, sizeof *g.fixed);
     g.seconds = arena_array(&p->mem, n * MAX_SITE, sizeof *g.seconds);
-    g.weights = arena_array(&p->mem, n, sizeof *g.weights), g.end = arena_array(&p->mem, n, sizeof *g.end);
+    g.weights = arena_array(&p->mem, n, sizeof *g.weights), g.alive = arena_array(&p->mem, n, sizeof *g.alive);
+    g.end = arena_array(&p->mem, n, sizeof *g.end);
     g.first = arena_array(&p->mem, n + 1, sizeof *g.first);
     describe(&g);
     const double slowest = one_holds_all(&g) ? INFINITY : cut_spans(&g), best = isfinite(slowest) ? 0 : search(&g);

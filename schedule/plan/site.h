@@ -23,6 +23,7 @@ typedef struct site {
     bool takes_all;         /* there is no kernel that its back end cannot do */
     bool apart;             /* it computes with nothing that another one needs meanwhile, as far as names tell */
     const void *own;        /* the asker's */
+    int64_t most;           /* bytes that it may take of its memory; 0: all that is there */
     const char *asked_at;   /* where a schema names it first; NULL: the command does, or nobody */
     struct plan *part;      /* its kernels as a plan; NULL: none is there */
     int *number;            /* of the part's kernels: which they are in the whole plan */

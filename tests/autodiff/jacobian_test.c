@@ -214,7 +214,7 @@ static void test_large(void)
     e = (ts_error){0};
     x = ts_input(g, "y", TS_F64, 1, &many);
     ts_tensor j = ts_jacobian(g, ts_call1(g, "cumsum axis=0", x), x, NULL, NULL);
-    ts_plan *p = ts_plan_of(g, 1, &j, 0, NULL, &(ts_options){.target = "interp", .mem_limit = 1 << 30}, &e);
+    ts_plan *p = ts_plan_of(g, 1, &j, 0, NULL, &(ts_options){.target = "interp", .mem_limit = "1G"}, &e);
     CHECK(!p || !ts_plan_build(p, &e));
     CHECK(e.code == TS_MEMORY && strstr(e.text, "are allowed; the largest is "));
     CHECK(strstr(e.text, " f64[1048576,1048576]"));

@@ -92,7 +92,7 @@ static void test_largest(void)
     ts_plan *small = ts_plan_make(m, &o, &e);
     CHECK(small != NULL);
     ts_plan_free(small);
-    o.mem_limit = 1000;
+    o.mem_limit = "1000";
     CHECK(!ts_runner_make(m, 1, &many, &o, &e) && e.code == TS_MEMORY); /* before anything ran */
     ts_model_free(m);
 }

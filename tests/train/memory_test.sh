@@ -54,4 +54,30 @@ for s, most in zip(steps, (1024, 59, 54, 50)):
 PY
 expect 7 'all that can be computed again already is: take fewer examples at once' train "$@" -o none --mem-limit 40M
 expect 7 'inputs), 1.0 KiB are allowed' run bert-tiny --seed 1 --mem-limit 1K
+# over devices each keeps to its own limit: a step computes again, what none may hold is cut, and bits stay
+cat >cut.json <<'JSON'
+{ "format": "tiling/1", "name": "cut", "rules": [ { "match": { "op": "matmul" }, "place": "c:cores0" } ] }
+JSON
+"$TESSERA" train "$@" -o over --json --target c:numa0 -s cut.json --mem-limit c:cores0=42M,c:numa0=60M >over.json 2>err ||
+    wrong "no step within limits of two devices" "$(cat err)"
+cmp at1G/checkpoints/step-00000003/weights.safetensors over/checkpoints/step-00000003/weights.safetensors || wrong "other weights over two devices"
+grep -q 'rule "mem-limit": .* are not kept' err || wrong "nothing is computed again within limits of two devices" "$(cat err)"
+expect 7 'device c:numa0: the plan needs 32.0 MiB (8.0 MiB of them for values, the rest for weights and inputs), 1.0 MiB are allowed' \
+    train "$@" -o none --target c:numa0 -s cut.json --mem-limit c:numa0=1M
+for limit in 1G c:cores0=6M,c:numa0=6M c:cores0=7M,c:numa0=5M; do
+    "$TESSERA" explain deep.json --dim batch=64 --target c:cores0,c:numa0 --mem-limit $limit --json >"plan-$limit.json" 2>err ||
+        wrong "no cut within $limit" "$(cat err)"
+done
+"${PYTHON:-python3}" - <<'PY' || wrong "a cut over devices takes more of one than is allowed"
+import json
+for a, b in ((1024, 1024), (6, 6), (7, 5)):
+    plan = json.load(open("plan-1G.json" if a == 1024 else f"plan-c:cores0={a}M,c:numa0={b}M.json"))
+    taken = [p["arena_bytes"] + p["weights_bytes"] for p in plan.get("places", [])]
+    print([t / 2**20 for t in taken], (a, b))
+    assert ("cuts it into spans" in "".join(plan.get("notes", []))) == (a < 1024)
+    assert a == 1024 or (0 < taken[0] <= a * 2**20 and 0 < taken[1] <= b * 2**20)
+PY
+expect 7 '3.0 MiB are allowed; the largest is ' explain deep.json --dim batch=64 --target c:cores0,c:numa0 --mem-limit 3M
+expect 7 'hint: bind smaller dimensions, spread it over devices' explain deep.json --dim batch=64 --mem-limit 4M
+expect 7 'error: device c: the plan needs 8.' explain deep.json --dim batch=64 --mem-limit 4M
 finish

@@ -3,6 +3,7 @@
 #include "graph/base/base.h"
 #include "tests/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef void escape(text *t, const char *s);
@@ -113,8 +114,33 @@ static void test_all_pairs(void)
     CHECK(clean);
 }
 
+static void test_sizes(void)
+{
+    static const struct {
+        const char *s;
+        int64_t bytes; /* 0: refused */
+    } row[] = {{"1", 1},          {"512M", 512 << 20},
+               {"1.5K", 1536},    {"4GiB", 4LL << 30},
+               {"2KB", 2048},     {"7B", 7},
+               {"1T", 1LL << 40}, {"7iB", 0},
+               {"", 0},           {"G", 0},
+               {"0", 0},          {"-1", 0},
+               {"1e3", 0},        {"1 G", 0},
+               {"99999999T", 0},  {"1.2.3", 0},
+               {"0x10", 0},       {"123456789012345678901234", 0}};
+    for (int i = 0; i < COUNT(row); i++) {
+        int64_t got = 0;
+        const bool is = size_read(row[i].s, strlen(row[i].s), &got);
+        if (!CHECK(is == (row[i].bytes > 0) && (!is || got == row[i].bytes)))
+            printf("  %s: %lld\n", row[i].s, (long long)got);
+    }
+    int64_t first;
+    CHECK(size_read("3K,x", 2, &first) && first == 3072);
+}
+
 int main(void)
 {
+    test_sizes();
     test_growth();
     test_lines();
     test_line_next();
