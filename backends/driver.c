@@ -168,8 +168,8 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
     if (!n_site)
         return false;
     p->by = p->target = sites_backend(named), p->on = named->on;
-    plan_options w = {.on = p->on,
     p->device = n_site > 1 ? arena_string(&p->mem, target_of(o)) : named->name;
+    plan_options w = {.on = p->on,
                       .target = p->target->name,
                       .finder = &p->sites.finder,
                       .n_site = n_site,
@@ -290,7 +290,6 @@ void ts_plan_free(ts_plan *p)
     merges_end(p);
     for (int i = 0; p->given && i < p->plan->n_input + p->plan->n_told; i++)
         if (!p->lent[i])
-    merges_free(p);
             ts_array_free(&p->given[i]);
     for (int i = 0; p->old && i < p->plan->n_root; i++)
         ts_array_free(&p->old[i]);
@@ -464,8 +463,6 @@ char *ts_plan_json(ts_plan *p, ts_error *e)
     return text_take(&t);
 }
 
-char *ts_plan_ledger(ts_plan *p, ts_error *e)
-{
 static void say_port(const void *of, int input, int root, text *out)
 {
     const ts_plan *p = of;
@@ -480,10 +477,13 @@ static void say_port(const void *of, int input, int root, text *out)
     text_add(out, "]");
 }
 
+char *ts_plan_ledger(ts_plan *p, ts_error *e)
+{
     text t = {0};
     if (!driver_stands(p, e))
         return NULL;
-    plan_ledger(p->plan, p->target->name, say_port, p, &t);
+    const bool at_edges = p->by->at_edges && p->by->at_edges(p->plan);
+    plan_ledger(p->plan, &(ledger_asker){p->target->name, at_edges, say_port, p}, &t);
     return text_take(&t);
 }
 

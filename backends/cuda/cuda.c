@@ -148,6 +148,14 @@ static bool takes_kernel(const target *on, const kernel *k, err *e)
     return kernel_operands_fit(on, k, e);
 }
 
+static bool at_edges(const plan *p) /* of one graph, where the host need not walk through it */
+{
+    bool walks = false;
+    for (int k = 0; k < p->n_kernel; k++)
+        walks = walks || device_walks(p, &p->kernel[k]);
+    return !walks;
+}
+
 static const presence present = {.usable = cuda_usable, .runs = cuda_runs};
 
 const backend backend_cuda = {
@@ -171,6 +179,7 @@ const backend backend_cuda = {
     .at = hosted_at,
     .get = hosted_get,
     .inputs = &hosted_inputs,
+    .at_edges = at_edges,
     .shared = &cuda_shared,
     .emit = cuda_emit,
     .spans = &hosted_spans,

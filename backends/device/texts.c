@@ -49,12 +49,17 @@ static void add_hazards(device_texts *t, const plan *p, int number, int *spilled
     *spilled = at;
 }
 
+bool device_walks(const plan *p, const kernel *k)
+{
+    int64_t from;
+    return (k->scan && !k->scan->inside) || kernel_copies(p, k, &from);
+}
+
 static bool write_kernel(device_texts *t, int k, const dialect *d, device_writer *write, err *e)
 {
     const plan *p;
     const kernel *own = levels_kernel(&t->levels, k, &p);
-    int64_t from;
-    if ((own->scan && !own->scan->inside) || kernel_copies(p, own, &from))
+    if (device_walks(p, own))
         call_operands(p, own, &t->kernel[k]);
     else if (!write(d, p, own, &t->kernel[k], e))
         return false;

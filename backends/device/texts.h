@@ -20,4 +20,5 @@ typedef bool device_writer(const dialect *d, const plan *p, const kernel *k, ker
 /* Some kernels are launched together, where `together` says so. False with e set; then there is nothing to free. */
 bool device_texts_make(device_texts *t, const plan *p, const dialect *d, device_writer *write, bool together, err *e);
 void device_texts_free(device_texts *t);
+bool device_walks(const plan *p, const kernel *k); /* it is no function: trips of a scan, or a copy */
 const kernel_text *device_unit(const device_texts *t, int unit);

@@ -15,8 +15,13 @@ void plan_schema(const plan *p, const char *by, text *out);
 
 /* ledger.c: ledger/1, every value in memory with who writes and reads it, and what kernels wait for. say: adds members
  * that the asker knows of an input or a root, the other of both being -1. */
-typedef void ledger_say(const void *user, int input, int root, text *out);
-void plan_ledger(const plan *p, const char *by, ledger_say *say, const void *user, text *out);
+typedef struct ledger_asker {
+    const char *by; /* the back end of a plan for one device */
+    bool at_edges;  /* whose kernels wait for none but those that they have to wait for */
+    void (*say)(const void *user, int input, int root, text *out);
+    const void *user;
+} ledger_asker;
+void plan_ledger(const plan *p, const ledger_asker *asker, text *out);
 
 /* sites.c: who has what, and what goes between them. Of a plan for one device all of it is that plan. */
 const plan *sites_plan(const plan *p, const kernel *k);               /* with k's target, loops and buffers */

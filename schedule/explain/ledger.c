@@ -5,9 +5,7 @@
 
 typedef struct ledger {
     const plan *p;
-    const char *by; /* the back end of a plan for one device */
-    ledger_say *say;
-    const void *user;
+    const ledger_asker *asker;
     hazards hazards;
     text *out;
 } ledger;
@@ -20,7 +18,7 @@ static const plan *part_of(const ledger *l, int at)
 
 static const char *device_of(const ledger *l, int at)
 {
-    return l->p->n_site ? l->p->site[at].name : l->by;
+    return l->p->n_site ? l->p->site[at].name : l->asker->by;
 }
 
 static bool writes(const kernel *k, const node *n)
@@ -64,6 +62,7 @@ static void put_waits(const ledger *l, int k)
     for (int i = h->first[k]; i < h->first[k + 1]; i++) {
         const char *how = l->p->kernel[h->wait[i]].moves  ? "transfer"
                           : own->moves                    ? "end"
+                          : l->asker->at_edges            ? "edge"
                           : q->on->team && q->threads > 1 ? "barrier"
                                                           : "turn";
         json_add(l->out, "{for:'k%d',by:%s}", h->wait[i], how);
@@ -119,7 +118,7 @@ static void put_inputs(const ledger *l, int at)
     const plan *q = part_of(l, at);
     for (int i = 0; i < q->n_input; i++) {
         put_value(l, at, q->input[i], -1);
-        l->say(l->user, input_of(l->p, q->input[i]), -1, l->out);
+        l->asker->say(l->asker->user, input_of(l->p, q->input[i]), -1, l->out);
         text_add(l->out, "}");
     }
 }
@@ -137,16 +136,16 @@ static void put_values(const ledger *l, int at)
             json_add(l->out, "over:'k%d'", maker(l, at, h->over));
         for (int r = 0; r < l->p->n_root - l->p->n_carried; r++)
             if (l->p->root[r] == q->g->node[id] && !l->p->kernel[by].moves)
-                l->say(l->user, -1, r, l->out);
+                l->asker->say(l->asker->user, -1, r, l->out);
         text_add(l->out, "}");
     }
 }
 
-void plan_ledger(const plan *p, const char *by, ledger_say *say, const void *user, text *out)
+void plan_ledger(const plan *p, const ledger_asker *asker, text *out)
 {
-    ledger l = {.p = p, .by = by, .say = say, .user = user, .out = out};
+    ledger l = {.p = p, .asker = asker, .out = out};
     const int parts = p->n_site ? p->n_site : 1;
-    json_add(out, "{format:'ledger/1',target:%s,devices:[", by);
+    json_add(out, "{format:'ledger/1',target:%s,devices:[", asker->by);
     for (int s = 0; s < parts; s++) {
         const plan *q = part_of(&l, s);
         if (q)
