@@ -9,18 +9,10 @@
 
 enum { MAX_NOTES = 20 }; /* that are shown; the rest is counted */
 
-typedef enum mood { FINE, CARE, FAILED } mood;
+typedef enum mood { NOTHING, FINE, CARE, FAILED } mood; /* NOTHING: there is nothing to check */
 
-/* Fills in what it found; the kind alone: nothing to check */
-typedef mood check(const report *r, cJSON *o);
-
-/* A contestant of whom there is something to say */
-static cJSON *found_of(cJSON *o, const report *r, int i)
-{
-    cJSON *of = cJSON_GetObjectItemCaseSensitive(o, "of"), *one = js_object(of ? of : js_array(o, "of"), NULL);
-    view_who(one, "who", r, i, NULL);
-    return one;
-}
+typedef mood check(const report *r, cJSON *o); /* fills in what it found */
+typedef mood check_one(const contestant *c, cJSON *o);
 
 /* What is wrong, or died before it was held against anything. */
 static bool is_wrong(const contestant *c)
@@ -29,42 +21,31 @@ static bool is_wrong(const contestant *c)
     return c->max_rel > c->tolerance || (!c->valid && !c->peer && !within);
 }
 
-static mood results_right(const report *r, cJSON *o)
+static mood result_right(const contestant *c, cJSON *o)
 {
-    mood m = FINE;
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        const bool wrong = is_wrong(c);
-        if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
-            continue;
-        cJSON *one = found_of(o, r, i);
-        js_put(one, "error:%g,absolute:%i,none:%i,limited:%i,allowed:%g", isnan(c->max_rel) ? c->max_abs : c->max_rel,
-               isnan(c->max_rel), isnan(c->max_rel) && isnan(c->max_abs), !isnan(c->tolerance), c->tolerance);
-        if (wrong)
-            m = FAILED, view_text(one, "wrong", *c->reason ? c->reason : c->status);
-    }
-    return m;
+    const bool wrong = is_wrong(c);
+    if (isnan(c->max_rel) && isnan(c->max_abs) && !wrong)
+        return NOTHING;
+    js_put(o, "error:%g,absolute:%i,none:%i,limited:%i,allowed:%g", isnan(c->max_rel) ? c->max_abs : c->max_rel,
+           isnan(c->max_rel), isnan(c->max_rel) && isnan(c->max_abs), !isnan(c->tolerance), c->tolerance);
+    if (wrong)
+        view_text(o, "wrong", *c->reason ? c->reason : c->status);
+    return wrong ? FAILED : FINE;
 }
 
 /* Each launch is a process of its own, whose memory lies elsewhere: one alone says little. */
-static mood enough_samples(const report *r, cJSON *o)
+static mood enough_samples(const contestant *c, cJSON *o)
 {
-    mood m = FINE;
-    for (int i = 0; i < r->n; i++) {
-        const contestant *c = &r->of[i];
-        if (isnan(c->stats.n))
-            continue;
-        js_put(found_of(o, r, i), "n:%g,launches:%d", c->stats.n, c->n_launch);
-        if (c->stats.n < 30 || (c->n_launch && c->n_launch < 3))
-            m = CARE;
-    }
-    return m;
+    if (isnan(c->stats.n))
+        return NOTHING;
+    js_put(o, "n:%g,launches:%d", c->stats.n, c->n_launch);
+    return c->stats.n < 30 || (c->n_launch && c->n_launch < 3) ? CARE : FINE;
 }
 
 static mood difference_seen(const report *r, cJSON *o)
 {
     if (!r->match || isnan(r->match->detectable))
-        return FINE;
+        return NOTHING;
     js_put(o, "detectable_share:%g,measured_share:%g", r->match->detectable, exp(fabs(log(r->match->ratio))) - 1);
     return outcome_read(r->match->word) == UNDECIDED ? CARE : FINE;
 }
@@ -74,7 +55,7 @@ static mood machine_quiet(const report *r, cJSON *o)
 {
     const char *state = js_get_text(r->root, "machine_state/state");
     if (!*state)
-        return FINE;
+        return NOTHING;
     view_text(o, "state", state);
     return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
 }
@@ -92,7 +73,7 @@ static mood few_flagged(const report *r, cJSON *o)
             m = FAILED;
     }
     if (!all)
-        return FINE;
+        return NOTHING;
     js_put(o, "all:%d,counted:%d,aside:%d,flagged:%d", all, all - aside, aside, flagged);
     return m == FINE && (flagged + aside) * 20 > all ? CARE : m;
 }
@@ -120,7 +101,7 @@ static mood same_conditions(const report *r, cJSON *o)
         lo = fmin(lo, m), hi = fmax(hi, m); /* of a NAN nothing comes */
     }
     if (!(hi > 0))
-        return FINE;
+        return NOTHING;
     js_number(o, "differ_share", fmax(hi / lo - 1, 0.0001));
     return hi / lo - 1 > 0.02 ? FAILED : hi / lo - 1 > 0.005 ? CARE : FINE;
 }
@@ -145,33 +126,22 @@ static double drift_of(const contestant *c)
 }
 
 /* Beyond 2 % the figure depends on how long was measured. */
-static mood no_drift(const report *r, cJSON *o)
+static mood no_drift(const contestant *c, cJSON *o)
 {
-    mood m = FINE;
-    for (int i = 0; i < r->n; i++) {
-        const double drift = drift_of(&r->of[i]), shown = round(drift * 1000) / 1000;
-        if (isnan(drift))
-            continue;
-        js_put(found_of(o, r, i), "up:%i,drift_share:%g", shown > 0, shown);
-        if (fabs(drift) > 0.02)
-            m = CARE;
-    }
-    return m;
+    const double drift = drift_of(c), shown = round(drift * 1000) / 1000;
+    if (isnan(drift))
+        return NOTHING;
+    js_put(o, "up:%i,drift_share:%g", shown > 0, shown);
+    return fabs(drift) > 0.02 ? CARE : FINE;
 }
 
 /* Kernel by kernel, caches are warmer or colder than in a pass: from 5 % too much to 20 % too little is usual. */
-static mood all_accounted(const report *r, cJSON *o)
+static mood all_accounted(const contestant *c, cJSON *o)
 {
-    mood m = FINE;
-    for (int i = 0; i < r->n; i++) {
-        const double gap = 1 - r->of[i].timed_share;
-        if (isnan(r->of[i].gap_ns))
-            continue;
-        js_number(found_of(o, r, i), "in_share", 1 - gap);
-        if (gap < -0.05 || gap > 0.2)
-            m = CARE;
-    }
-    return m;
+    if (isnan(c->gap_ns))
+        return NOTHING;
+    js_number(o, "in_share", c->timed_share);
+    return c->timed_share > 1.05 || c->timed_share < 0.8 ? CARE : FINE;
 }
 
 /* By other guests of the host, as this system was told. */
@@ -179,7 +149,7 @@ static mood not_taken(const report *r, cJSON *o)
 {
     const double steal = result_number(r->environment, "steal_share");
     if (isnan(steal))
-        return FINE;
+        return NOTHING;
     js_number(o, "taken_share", steal);
     return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
 }
@@ -187,24 +157,38 @@ static mood not_taken(const report *r, cJSON *o)
 static const struct {
     const char *kind;
     check *ask;
-} checks[] = {{"right", results_right}, {"samples", enough_samples},  {"fine", difference_seen},
-              {"quiet", machine_quiet}, {"flagged", few_flagged},     {"alike", same_conditions},
-              {"drift", no_drift},      {"accounted", all_accounted}, {"taken", not_taken}};
+    check_one *each; /* in its place: of each contestant, the worst of all counts */
+} checks[] = {{"right", .each = result_right}, {"samples", .each = enough_samples},  {"fine", .ask = difference_seen},
+              {"quiet", .ask = machine_quiet}, {"flagged", .ask = few_flagged},      {"alike", .ask = same_conditions},
+              {"drift", .each = no_drift},     {"accounted", .each = all_accounted}, {"taken", .ask = not_taken}};
+
+static mood worst_of(const report *r, check_one *ask, cJSON *o)
+{
+    mood worst = NOTHING;
+    cJSON *of = js_array(o, "of");
+    for (int i = 0; i < r->n; i++) {
+        cJSON *one = js_object(of, NULL);
+        view_who(one, "who", r, i, NULL);
+        const mood m = ask(&r->of[i], one);
+        worst = m > worst ? m : worst;
+        if (m == NOTHING)
+            cJSON_Delete(cJSON_DetachItemViaPointer(of, one));
+    }
+    return worst;
+}
 
 const char *fill_trust(cJSON *o, const report *r)
 {
-    static const char *const moods[] = {"ok", "warn", "bad"};
+    static const char *const moods[] = {[FINE] = "ok", [CARE] = "warn", [FAILED] = "bad"};
     cJSON *list = js_array(o, "checks");
     if (!r->n)
         return "the results name no candidate";
-    for (int i = 0; i < COUNT(checks); i++) {
-        cJSON *found = js_row(list, "kind:%s", checks[i].kind);
-        const mood m = checks[i].ask(r, found);
-        if (found->child->next)
-            js_text(found, "mood", moods[m]);
-        else
-            cJSON_Delete(cJSON_DetachItemViaPointer(list, found));
-    }
+    for (int m = FAILED; m > NOTHING; m--) /* what speaks against it first */
+        for (int i = 0; i < COUNT(checks); i++) {
+            cJSON *found = js_row(list, "kind:%s,mood:%s", checks[i].kind, moods[m]);
+            if ((int)(checks[i].ask ? checks[i].ask(r, found) : worst_of(r, checks[i].each, found)) != m)
+                cJSON_Delete(cJSON_DetachItemViaPointer(list, found));
+        }
     view_some(o, "notes", js_get(r->root, "notes"), MAX_NOTES, true); /* what the measurement itself had to say */
     fill_samples(o, r);
     fill_environment(o, r);

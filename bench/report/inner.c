@@ -16,7 +16,7 @@ static const char *const phrases[N_PROPERTIES] = {
     [UNROLLING] = "[multiply_adds>0?{multiply_adds:%.0f} multiply-add[multiply_adds=1?|s] in the loop|–]",
     [EDGES] = "{waste_share} more work",
     [CORES] = "[cores>0?{cores:%.0f} core[cores=1?|s]|–]",
-    [TRAFFIC] = "{traffic_bytes} into {near!}"};
+    [TRAFFIC] = "{traffic_bytes} into {near!} in a call"};
 
 /* One property, and how the two nests have it: "what", "slow", "fast" of the row */
 static void fill_property(cJSON *row, const report *r, property i, const kernel *const of[2])

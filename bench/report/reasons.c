@@ -154,8 +154,8 @@ static double traffic(const report *r, cJSON *o)
     const kernel *slow = most.kind->of[r->slow].heaviest, *fast = most.kind->of[r->fast].heaviest;
     view_text(o, "name", most.kind->name);
     js_put(o, "slow_bytes:%g,fast_bytes:%g,into:%s,outside:%s,more_ns:%g,of:%g", slow->traffic[most.level],
-           fast->traffic[most.level], cache_names[most.level].name, cache_names[most.level].outside, most.time,
-           time / difference(r));
+           fast->traffic[most.level], cache_names[most.level].name, cache_names[most.level].outside,
+           most.time / most.kind->of[r->slow].count, time / difference(r));
     return time;
 }
 
@@ -309,13 +309,14 @@ static const struct {
      "{left:ratio} is not explained by these.|[far?: the estimate goes too far, and its parts are to be read in "
      "proportion.|.]]"},
     {most_of_it, true,
-     "[all?{part_share} of the difference is in |The largest gain is in ]<b.name>{name:name}</b>[all? ({gain_ns} "
-     "of {of_ns})]: {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
+     "[all?{part_share} of the difference is in |The largest gain is in ]<b.name>{name:name}</b> ({gain_ns}[all? of "
+     "{of_ns}|, more than the whole difference of {of_ns}, for others lose]): {slow_ns} under {../slow&}, {fast_ns} "
+     "under {../fast&}."},
     {traffic, true,
-     "<b.name>{name:name}</b>: under {../slow&} its loops bring {slow_bytes} into {into}, under {../fast&} "
-     "{fast_bytes} "
-     "(estimated): what was there has gone before it is walked again. At the {../source} speed of {outside} that takes "
-     "{more_ns} more. In all kernels like this that is at most {of:part} of the difference."},
+     "<b.name>{name:name}</b>: under {../slow&} its loops bring {slow_bytes} into {into} in a call, under {../fast&} "
+     "{fast_bytes} (estimated): what was there has gone before it is walked again. At the {../source} speed of "
+     "{outside} a call takes {more_ns} longer by that. In all calls of all kernels like this that is at most {of:part} "
+     "of the difference."},
     {cache_overflow, true,
      "<b.name>{name:name}</b>: [over@loop <code>{loop}</code> of {../../slow&} works on {set_bytes}, {of_share} of "
      "{level}]: it does not fit, and data is fetched again and again. [within@The loop <code>{loop}</code> of "

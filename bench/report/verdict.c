@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-/* pixels; contestants that are drawn, in all and of one kind */
-enum { WIDTH = 980, PLOT_FROM = 310, PLOT_TO = 705, ROW = 32, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
+/* Down in pixels, across in parts of a hundred of the picture's width, so that texts keep their size on narrow screens:
+ * each row has its text above its interval. */
+enum { PLOT_FROM = 3, PLOT_TO = 97, TOP = 22, ROW = 46, MAX_ROWS = 24, MAX_GROUP_ROWS = 8 };
 
 /* ---- the forest plot ---- */
 
@@ -45,72 +46,92 @@ static double within(const axis *x, double v)
     return side < 0 ? x->from : side > 0 ? x->to : axis_at(x, v);
 }
 
-static void edge_arrow(text *t, const char *class, double at, double y, int side)
+static void pin_open(text *t, double x, double y) /* what follows is drawn around it, up to PINNED */
 {
-    html_add(t, "<path.fill.%s d='M%.1f %.1fl%d -6v12z'/>", class, at + 9 * side, y, -9 * side);
+    html_add(t, "<svg.pin x=%.2f%% y=%.1f>", x, y);
+}
+#define PINNED "</svg>"
+
+static void edge_arrow(text *t, const axis *x, double v, double y)
+{
+    const int side = beyond(x, v);
+    pin_open(t, within(x, v), y);
+    html_add(t, "<path.fill d='M%d 0l%d -6v12z'/>" PINNED, 9 * side, -9 * side);
+}
+
+static void stroke(text *t, const char *class, double x0, double x1, double y0, double y1)
+{
+    html_add(t, "<line.%s x1=%.2f%% x2=%.2f%% y1=%.1f y2=%.1f/>", class, x0, x1, y0, y1);
 }
 
 static void forest_frame(text *t, const axis *x, double threshold, double bottom)
 {
-    double ticks[8], left = axis_at(x, 1 - threshold), right = axis_at(x, 1 + threshold);
-    html_add(t, "<rect.band x=%.1f y=22 width=%.1f height=%.1f/>", left, right - left < 2 ? 2 : right - left,
-             bottom - 22);
+    double ticks[5], left = axis_at(x, 1 - threshold), right = axis_at(x, 1 + threshold);
+    html_add(t, "<rect.band x=%.2f%% y=%d width=%.2f%% height=%.1f/>", left, TOP, fmax(right - left, 0.2),
+             bottom - TOP);
     bool narrow = x->hi / x->lo < 5; /* even steps; they are drawn at their logarithms */
     axis flat = *x;
     flat.log = !narrow;
-    int n = axis_ticks(&flat, ticks, 7);
-    for (int i = 0; i < n; i++)
-        grid_x(t, axis_at(x, ticks[i]), 22, bottom, word_tick(ticks[i], "×").s);
-    html_add(t,
-             "<path.axis d='M%.1f 22V%.1f'/><text.soft.small x=%d y=14>first takes less time →</text><text.soft.small "
-             "x=%d y=14>← second takes less time</text>\n",
-             axis_at(x, 1), bottom, PLOT_TO - 128, PLOT_FROM);
+    int n = axis_ticks(&flat, ticks, COUNT(ticks));
+    for (int i = 0; i < n; i++) {
+        const double at = axis_at(x, ticks[i]);
+        stroke(t, "grid", at, at, TOP, bottom);
+        html_add(t, "<text.soft.small.mid x=%.2f%% y=%.1f>%s</text>", at, bottom + 17, word_tick(ticks[i], "×").s);
+    }
+    stroke(t, "axis", axis_at(x, 1), axis_at(x, 1), TOP, bottom);
 }
 
+/* An end of an interval: a whisker, or an arrow where it is beyond the edge. */
+static void interval_end(text *t, const axis *x, double v, double y)
+{
+    if (beyond(x, v))
+        edge_arrow(t, x, v, y);
+    else
+        stroke(t, "line", within(x, v), within(x, v), y - 7, y + 7);
+}
+
+/* y: of the interval; the row's text stands above it */
 static void forest_row(text *t, const report *r, const pairing *c, const axis *x, double y)
 {
     outcome is = outcome_read(c->word);
     int win = is == FASTER ? c->ia : is == SLOWER ? c->ib : -1;
-    html_add(t, "<text x=0 y=%.0f class=strong>%.19s <tspan.soft font-weight=400>vs</tspan> %.19s</text>", y + 4.5,
-             c->a, c->b);
-    if (!isnan(c->low) && !isnan(c->high))
-        html_add(t, "<path.line.%s d='M%.1f %.1f%sH%.1f%s'/>", mark_class(r, win), within(x, c->low), y,
-                 beyond(x, c->low) ? "" : "m0 -7v14m0 -7", within(x, c->high), beyond(x, c->high) ? "" : "m0 -7v14");
-    for (int i = 0; i < 2; i++)
-        if (beyond(x, i ? c->high : c->low))
-            edge_arrow(t, mark_class(r, win), within(x, i ? c->high : c->low), y, beyond(x, i ? c->high : c->low));
+    html_add(t, "<g.%s><text.strong.halo x=0 y=%.1f>%.19s <tspan.soft font-weight=400>vs</tspan> %.19s</text>",
+             mark_class(r, win), y - 14, c->a, c->b);
+    if (!isnan(c->low) && !isnan(c->high)) {
+        stroke(t, "line", within(x, c->low), within(x, c->high), y, y);
+        interval_end(t, x, c->low, y), interval_end(t, x, c->high, y);
+    }
     if (!isnan(c->ratio) && !beyond(x, c->ratio)) {
-        html_add(t, "<path.fill.%s d='", mark_class(r, win));
-        mark_path(t, win < 0 || win >= r->charted ? MAX_CHARTED : win, axis_at(x, c->ratio), y, 4);
-        text_add(t, "\"/>");
+        pin_open(t, axis_at(x, c->ratio), y);
+        html_add(t, "<path.fill d='");
+        mark_path(t, win < 0 || win >= r->charted ? MAX_CHARTED : win, 0, 0, 4);
+        text_add(t, "\"/>" PINNED);
     }
     html_add(t,
-             "<text x=%d y=%.0f><tspan.strong>%s</tspan> <tspan.soft.small>(%s … "
-             "%s)</tspan></text><text.end.small.strong x=%d y=%.0f>%.12s</text>\n",
-             PLOT_TO + 16, y + 4.5, word_ratio(c->ratio).s, word_ratio(c->low).s, word_ratio(c->high).s, WIDTH, y + 4.5,
-             c->word);
+             "<text.end.halo x=100%% y=%.1f><tspan.strong>%s</tspan><tspan.soft.small.aside> (%s … %s)</tspan>"
+             "<tspan.small.strong> %.12s</tspan></text></g>\n",
+             y - 14, word_ratio(c->ratio).s, word_ratio(c->low).s, word_ratio(c->high).s, c->word);
 }
 
-static double forest_groups(text *t, const report *r, const axis *x, double y)
+static void forest_groups(text *t, const report *r, const axis *x, double y)
 {
-    html_add(t, "<text.soft.small x=0 y=%.0f>by %s: %.14s vs %.14s</text>\n", y + 4, r->groups.by, r->of[r->fast].name,
-             r->of[r->slow].name);
-    int n = r->groups.differing < MAX_GROUP_ROWS ? r->groups.differing : MAX_GROUP_ROWS;
-    for (int i = 0; i < n; i++) {
+    html_add(t, "<text.soft.small.halo x=0 y=%.1f>by %s: %.14s vs %.14s</text>\n", y - 2, r->groups.by,
+             r->of[r->fast].name, r->of[r->slow].name);
+    for (int i = 0; i < r->groups.differing && i < MAX_GROUP_ROWS; i++) {
         const group *g = &r->groups.of[i];
-        y += 24;
-        html_add(t, "<text x=16 y=%.0f>%.34s</text>", y + 4.5, g->name);
+        y += ROW;
         const double ratio = g->fast > 0 && g->slow > 0 ? g->slow / g->fast : (double)NAN;
-        const char *class = mark_class(r, ratio > 1 ? r->fast : r->slow);
+        html_add(t,
+                 "<g.%s><text.halo x=0 y=%.1f>%.30s</text><text.end.halo x=100%% y=%.1f>%s<tspan.soft.small.aside> %s "
+                 "against %s</tspan></text>",
+                 mark_class(r, ratio > 1 ? r->fast : r->slow), y - 14, g->name, y - 14, word_ratio(ratio).s,
+                 word_time(g->fast).s, word_time(g->slow).s);
         if (beyond(x, ratio))
-            edge_arrow(t, class, within(x, ratio), y, beyond(x, ratio));
+            edge_arrow(t, x, ratio, y);
         else if (ratio > 0)
-            html_add(t, "<circle.hollow.%s cx=%.1f cy=%.1f r=4.5/>", class, axis_at(x, ratio), y);
-        html_add(t, "<text x=%d y=%.0f>%s <tspan.soft.small>%s against %s</tspan></text>\n", PLOT_TO + 16, y + 4.5,
-                 word_ratio(g->fast > 0 ? g->slow / g->fast : (double)NAN).s, word_time(g->fast).s,
-                 word_time(g->slow).s);
+            html_add(t, "<circle.hollow cx=%.2f%% cy=%.1f r=4.5/>", axis_at(x, ratio), y);
+        html_add(t, "</g>\n");
     }
-    return y + 24;
 }
 
 static int most_of(int n, int most)
@@ -126,20 +147,20 @@ static int rows_below(const report *r)
 static double bottom_of(const report *r)
 {
     const int below = rows_below(r);
-    return 30 + most_of(r->n_comparison, MAX_ROWS) * ROW + (below ? 34 + 24 * below : 0);
+    return TOP + 4 + (most_of(r->n_comparison, MAX_ROWS) + below) * ROW + (below ? 24 : 0);
 }
 
 void draw_forest(text *t, const report *r, const cJSON *v)
 {
     const int rows = most_of(r->n_comparison, MAX_ROWS);
-    double y = 26 + ROW / 2.0;
+    double y = TOP + ROW - 12;
     const axis x = ratios_axis(r, rows);
     (void)v;
     forest_frame(t, &x, r->comparisons[0].threshold, bottom_of(r));
     for (int i = 0; i < rows; i++, y += ROW)
         forest_row(t, r, &r->comparisons[i], &x, y);
     if (rows_below(r))
-        forest_groups(t, r, &x, y);
+        forest_groups(t, r, &x, y - ROW + 24);
 }
 
 static void fill_forest(cJSON *o, const report *r)

@@ -133,8 +133,9 @@ static void fill_pareto(cJSON *o, const report *r)
 {
     ranked *of = kinds_ranked(r, r->slow, r->fast);
     const groups *g = &r->groups;
-    const double total = r->of[r->slow].kernel_ns - r->of[r->fast].kernel_ns - (g->slow_same - g->fast_same);
-    double running = 0;
+    const double total = r->of[r->slow].stats.median - r->of[r->fast].stats.median;
+    const double apart = r->of[r->slow].gap_ns - r->of[r->fast].gap_ns; /* outside kernels */
+    double running = 0, others = 0;
     int n = 0, left = 0;
     cJSON *list = js_array(o, "kinds");
     for (int i = 0; i < r->n_kind; i++) {
@@ -142,15 +143,19 @@ static void fill_pareto(cJSON *o, const report *r)
         if (of[i].k->same || (!slow->heaviest && !fast->heaviest)) /* the same have a row of their own */
             continue;
         left += left || n == MAX_KINDS || (n >= FEW && fabs(of[i].ns) < 0.002 * fabs(total));
-        if (left)
+        if (left) {
+            others += of[i].ns;
             continue;
+        }
         n++, running += of[i].ns;
         js_row(list, "shown:%s,slow_ns:%g,fast_ns:%g,gain:%g,of:%g,running:%g,bar:%g", of[i].k->shown,
                slow->heaviest ? slow->ns : (double)NAN, fast->heaviest ? fast->ns : (double)NAN, -of[i].ns,
                of[i].ns / total, running / total, fmin(100, 100 * running / total));
     }
-    js_put(o, "n_others:%d,others_gain:%g,n_same:%d,slow_same_ns:%g,fast_same_ns:%g,same_gain:%g", left,
-           running - total, g->n_same, g->slow_same, g->fast_same, g->fast_same - g->slow_same);
+    js_put(o, "total_ns:%g,n_others:%d,others_gain:%g,others_of:%g,n_same:%d,slow_same_ns:%g,fast_same_ns:%g", total,
+           left, -others, others / total, g->n_same, g->slow_same, g->fast_same);
+    js_put(o, "same_gain:%g,same_of:%g,apart_gain:%g,apart_of:%g", g->fast_same - g->slow_same,
+           (g->slow_same - g->fast_same) / total, -apart, apart / total);
     free(of);
 }
 

@@ -277,6 +277,8 @@ static void test_bert(void)
 {
     made m = make("bert");
     check_sections(m.html, "+++++++++");
+    CHECK(strstr(m.html, "class=\"sign warn\"") <
+          strstr(m.html, "class=\"sign ok\"")); /* what speaks against it first */
     CHECK(has(m.html, "blocked</b></span> is faster: "));
     CHECK(strstr(m.html, "<p class=\"verdict\">") < strstr(m.html, "73.") &&
           strstr(m.html, "class=\"times\"") < strstr(m.html, "<p class=\"sure\">")); /* medians are in view */
@@ -287,7 +289,7 @@ static void test_bert(void)
         "the ±1\u00a0%"));
     CHECK(has(m.html, "87\u00a0% of the difference is in <b class=\"name\">feed forward</b>"));
     CHECK(has(m.html, "works on 9.00\u00a0MiB, 450\u00a0% of L2: it does not fit"));
-    CHECK(has(m.html, " its loops bring 146\u00a0MiB into L2, under "));
+    CHECK(has(m.html, " its loops bring 146\u00a0MiB into L2 in a call, under "));
     CHECK(has(
         m.html,
         " 10.9\u00a0MiB (estimated): what was there has gone before it is walked again. At the probed speed of L3"));
@@ -349,16 +351,19 @@ static void test_why(void)
     unmake(&alike), unmake(&close), unmake(&naive);
 }
 
-/* Every x of the drawing that follows `from` lies within the picture. */
+/* Every place of the picture that follows `from`, in parts of a hundred of its width, lies within it. */
 static void check_inside(const char *html, const char *from)
 {
-    const char *at = strstr(html, from), *end = at ? strstr(at, "</svg>") : NULL;
+    const char *at = strstr(html, from), *end = at ? strstr(at, "</figure>") : NULL;
     int seen = 0;
     CHECK(at && end);
-    for (; at && (at = strstr(at, " d=\"M")) && at < end; at += 5, seen++) {
-        const double x = strtod(at + 5, NULL);
-        if (!CHECK(x >= 0 && x <= 980))
-            printf("  %.60s\n", at);
+    for (; at && (at = strstr(at, "%\"")) && at < end; at++, seen++) {
+        const char *number = at;
+        while (number[-1] != '"')
+            number--;
+        const double x = strtod(number, NULL);
+        if (!CHECK(x >= 0 && x <= 100))
+            printf("  %.60s\n", number);
     }
     CHECK(seen > 0);
 }
@@ -368,7 +373,9 @@ static void test_pictures(void)
     made far = make("far"), bert = make("bert");
     check_inside(far.html, "<title>Ratios of times with their intervals</title>");
     CHECK(has(far.html, ">1077×</tspan>"));
-    CHECK(has(far.html, "M714.0 42.0l-9 -6v12z")); /* at the right edge */
+    CHECK(
+        has(far.html,
+            "<svg class=\"pin\" x=\"97.00%\" y=\"56.0\"><path class=\"fill\" d=\"M9 0l-9 -6v12z\"/>")); /* right edge */
     CHECK(has(far.html, ">layer.1.attended</text>"));
     CHECK(has(bert.html, "rotate(-90)\"><text class=\"small\" y=\"0.0\">…r.0.ffn.wide</text>"));
     CHECK(has(bert.html, "<ul class=\"key\">"));
