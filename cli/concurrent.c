@@ -22,10 +22,7 @@ bool concurrent_bench(const args *a, ts_error *e)
     c.requests = (int)args_integer(a, "concurrent");
     good = good && (c.requests == 1 || concurrent_run(&c, rows, e));
     progress_close(&s.progress);
-    if (good)
-        reply_give(a, root, form);
-    else
-        cJSON_Delete(root);
+    reply_done(a, good, root, form);
     session_close(&s);
     return good;
 }

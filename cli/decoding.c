@@ -33,10 +33,7 @@ bool decoding_bench(const args *a, ts_error *e)
         js_put(root, "note:%s", note);
     if (good && *note)
         console_note(&a->console, "%s", note);
-    if (good)
-        reply_give(a, root, form);
-    else
-        cJSON_Delete(root);
+    reply_done(a, good, root, form);
     option_free(&step);
     free(dims), free(note);
     return good;

@@ -226,10 +226,7 @@ bool extents_race(const args *a, ts_error *e)
         session_tell(&r.varying, r.plan, NULL);
     for (int i = 0; ok && i < args_count(a, "at"); i++)
         ok = race_all(&r, args_at(a, "at", i), e);
-    if (ok)
-        reply_give(a, root, form);
-    else
-        cJSON_Delete(root);
+    reply_done(a, ok, root, form);
     ts_plan_free(r.plan);
     session_close(&r.varying);
     return ok;

@@ -136,10 +136,7 @@ bool ranked_bench(const args *a, ts_error *e)
     ranks_close(&c->ranks);
     const bool leads = c->ranks.rank == 0;
     progress_close(&c->session.progress);
-    if (root && leads)
-        reply_give(a, root, form);
-    else
-        cJSON_Delete(root);
+    reply_done(a, root && leads, root, form);
     shard_run_free(&c->run), session_close(&c->session), timed_close(&c->step), free(c);
     if (!leads)
         *e = (ts_error){0};

@@ -9,6 +9,8 @@
 #include "graph/base/formats.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The ratio is of times, b over a: above 1 where a is faster. */
@@ -149,4 +151,30 @@ bool results_give(const args *a, const char *results, ts_error *e)
 {
     const paper on = console_paper(&a->console);
     return a->console.json ? outfile_write("-", results, e) : results_show(&on, results, a->console.quiet, e);
+}
+
+bool results_write(const args *a, const char *json, bool (*page)(const char *json, char **html, ts_error *e),
+                   ts_error *e)
+{
+    const char *out = args_text(a, "out"), *report = args_text(a, "report");
+    char *html = NULL;
+    const bool good = (!out || outfile_write(out, json, e)) &&
+                      (!report || (page(json, &html, e) && outfile_write(report, html, e)));
+    free(html);
+    return good;
+}
+
+bool results_written_out(const args *a)
+{
+    const char *out = args_text(a, "out");
+    return out && strcmp(out, "-") == 0;
+}
+
+void results_stop(const args *a, int signal)
+{
+    if (!signal)
+        return;
+    console_note(&a->console, "stopped; the same command with --resume FILE goes on from what -o FILE kept");
+    fflush(stdout);
+    raise(signal);
 }

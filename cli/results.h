@@ -3,6 +3,14 @@
 #pragma once
 #include "cli/args.h"
 
+/* The files that --out and --report name, the page as `page` makes it: what was measured over minutes must not be lost
+ * to a closed terminal. */
+bool results_write(const args *a, const char *json, bool (*page)(const char *json, char **html, ts_error *e),
+                   ts_error *e);
+bool results_written_out(const args *a); /* --out -: standard output has them already */
+/* What a signal cut short is safe: how to go on, and then the signal takes its course. 0: none came. */
+void results_stop(const args *a, int signal);
+
 /* Any file of the two formats, of whatever version of the tool. False where it is of neither. */
 bool results_show(const paper *on, const char *results, bool quiet, ts_error *e);
 /* As the command line says: as it is with --json, else as people see it; on standard output. */

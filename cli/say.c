@@ -284,6 +284,15 @@ void reply_give(const args *a, cJSON *o, const char *form)
     cJSON_Delete(o);
 }
 
+bool reply_done(const args *a, bool good, cJSON *o, const char *form)
+{
+    if (good)
+        reply_give(a, o, form);
+    else
+        cJSON_Delete(o);
+    return good;
+}
+
 void say_text(text *t, const cJSON *o, const char *form)
 {
     char *all = filled(&(saying){&(paper){.quote = put_plain}, o, NULL}, &form, "", true);

@@ -4,32 +4,23 @@
 #include "bench/report/report.h"
 #include "bench/sweep.h"
 #include "cli/outfile.h"
+#include "cli/results.h"
 #include "cli/say.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char form[] =
     "[points!at|<winner|times|<medians|~state\n{at=}\t[winner?{winner}|not decided]\t[times?{times:%.2f}x|-]\t"
     "[contestants*{;}{name} {median_ns}]\t{state}]";
 
-static bool show(const args *a, const char *json, ts_error *e)
+static void publish(const args *a, const char *json, ts_error *e)
 {
+    if (!results_write(a, json, report_sweep, e) || results_written_out(a))
+        return;
     if (a->console.json)
-        return outfile_write("-", json, e);
-    return reply_give(a, cJSON_Parse(json), form), true;
-}
-
-static bool publish(const args *a, const char *json, ts_error *e)
-{
-    const char *out = args_text(a, "out"), *page = args_text(a, "report");
-    char *html = NULL;
-    if (out && !outfile_write(out, json, e))
-        return false;
-    const bool good = !page || (report_sweep(json, &html, e) && outfile_write(page, html, e));
-    free(html);
-    return good && ((out && strcmp(out, "-") == 0) || show(a, json, e));
+        outfile_write("-", json, e);
+    else
+        reply_give(a, cJSON_Parse(json), form);
 }
 
 bool sweep_fits(const args *a, ts_error *e)
@@ -50,10 +41,6 @@ int sweep_race(const args *a, const bench_options *o, ts_error *e)
         publish(a, json, e);
     free((void *)s.axes);
     free(json);
-    if (signal != 0 && e->code == TS_OK) {
-        console_note(&a->console, "stopped; the same command with --resume FILE goes on from what -o FILE kept");
-        fflush(stdout);
-        raise(signal);
-    }
+    results_stop(a, e->code == TS_OK ? signal : 0);
     return e->code;
 }

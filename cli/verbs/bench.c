@@ -158,24 +158,11 @@ static void release(bench_options *o)
     free((void *)o->schemas), free((void *)o->peers), free((void *)o->repro);
 }
 
-/* From the results alone, as `tessera report` makes it later from the file. */
-static bool write_report(const char *path, const char *results, ts_error *e)
-{
-    char *html = NULL;
-    bool good = report_write(results, &html, e) && outfile_write(path, html, e);
-    free(html);
-    return good;
-}
-
-/* The files first: what was measured over minutes must not be lost to a closed terminal. */
 static bool publish(const args *a, const char *results, ts_error *e)
 {
-    const char *out = args_text(a, "out"), *report = args_text(a, "report");
-    if (out && !outfile_write(out, results, e))
+    if (!results_write(a, results, report_write, e))
         return false;
-    if (report && !write_report(report, results, e))
-        return false;
-    if (out && strcmp(out, "-") == 0)
+    if (results_written_out(a))
         return true;
     if (!results_give(a, results, e))
         return false;
@@ -185,8 +172,8 @@ static bool publish(const args *a, const char *results, ts_error *e)
     const char *spans = args_text(a, "trace");
     if (spans && !trace_schemas(a, spans, e))
         return false;
-    if (report && !a->console.json)
-        console_note(&a->console, "the report is in %s", report);
+    if (args_count(a, "report") && !a->console.json)
+        console_note(&a->console, "the report is in %s", args_text(a, "report"));
     return true;
 }
 

@@ -86,10 +86,7 @@ static int run(const args *a, ts_error *e)
     }
     cJSON_AddItemToObject(root, "warmed", warmed);
     cJSON_ArrayForEach(note, js_get(root, "notes")) console_note(&a->console, "%s", note->valuestring);
-    if (found)
-        reply_give(a, root, form_of(a));
-    else
-        cJSON_Delete(root);
+    reply_done(a, found != NULL, root, form_of(a));
     cJSON_Delete(found);
     return damaged ? TS_FAILED : TS_OK;
 }

@@ -11,19 +11,20 @@ static bool save(ts_model *m, const args *a, const char *path, ts_error *e)
     return session_attempt(m, a, e) && ts_model_save(m, "onnx", path, e);
 }
 
-static bool work(const args *a, const char *what, const char *path, ts_error *e)
+static int run(const args *a, ts_error *e)
 {
+    const char *what = args_noun(a, 0), *path = args_text(a, "out");
     static const char *const bound[] = {"dim", NULL}, *const limits[] = {"limit", NULL};
     if (!args_needed(a, "out", "-o FILE.onnx says where the model goes", e))
-        return false;
+        return e->code;
     if (run_is(what) &&
         (!args_refuse(a, bound, "extents that the data decides stay free, the others are the run's", e) ||
          !args_refuse(a, limits, "the model was read within the usual limits when it was trained", e)))
-        return false;
+        return e->code;
     const bool best = args_flag(a, "best");
     if (best && !run_is(what)) {
         err_set(e, TS_USAGE, "export --best: '%s' is no run", what);
-        return err_hint(e, "leave it out; a run is a folder that train wrote");
+        return err_hint(e, "leave it out; a run is a folder that train wrote"), e->code;
     }
     ts_model *m = run_is(what) ? NULL : session_model_make(a, what, e);
     const bool good = run_is(what) ? run_export(what, best ? run_weights_best : run_weights_read, path, e)
@@ -31,13 +32,7 @@ static bool work(const args *a, const char *what, const char *path, ts_error *e)
     ts_model_free(m);
     if (good)
         reply_note(a, js_put(reply_make("export/1"), "file:%s", path), "wrote {file}");
-    return good;
-}
-
-static int run(const args *a, ts_error *e)
-{
-    work(a, args_noun(a, 0), args_text(a, "out"), e);
-    return TS_OK;
+    return e->code;
 }
 
 static const option options[] = {

@@ -4,12 +4,13 @@
 #include "cli/session.h"
 
 /* Dimensions stay free where nothing binds them. All that is unsupported is told before anything is written. */
-static bool work(const args *a, const char *what, const char *folder, ts_error *e)
+static int run(const args *a, ts_error *e)
 {
+    const char *folder = args_text(a, "out");
     if (!args_needed(a, "out", "-o FOLDER says where graph.json and weights.safetensors go", e) ||
         !outfile_folder_check(folder, e))
-        return false;
-    ts_model *m = session_model_make(a, what, e);
+        return e->code;
+    ts_model *m = session_model_make(a, args_noun(a, 0), e);
     bool good = m && session_attempt(m, a, e);
     good = good && ts_model_save(m, "json", folder, e);
     if (good)
@@ -18,13 +19,7 @@ static bool work(const args *a, const char *what, const char *folder, ts_error *
                           ts_model_outputs(m)),
                    "wrote {folder}: graph.json, and weights.safetensors if there are any");
     ts_model_free(m);
-    return good;
-}
-
-static int run(const args *a, ts_error *e)
-{
-    work(a, args_noun(a, 0), args_text(a, "out"), e);
-    return TS_OK;
+    return e->code;
 }
 
 static const option options[] = {

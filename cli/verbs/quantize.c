@@ -50,15 +50,16 @@ static int bits_of(const args *a, bool values, ts_error *e)
     return n == 4 || args_refuse(a, blocks, "8-bit weights have a scale for each column", e) ? n : 0;
 }
 
-static bool work(const args *a, const char *from, ts_error *e)
+static int run(const args *a, ts_error *e)
 {
+    const char *from = args_noun(a, 0);
     ts_quantized what;
     const bool values = args_flag(a, "int8");
     calibration seen = {.args = a, .model = from};
     const char *to = args_needed(a, "out", "-o FILE.onnx says where the model goes", e);
     const int bits = to ? bits_of(a, values, e) : 0;
     if (!bits || !outfile_check(to, e) || !is_there(from, e))
-        return false;
+        return e->code;
     ts_quantization how = {.bits = bits,
                            .block = (int)args_integer(a, "block"),
                            .observe = values ? calibration_observe : NULL,
@@ -69,13 +70,7 @@ static bool work(const args *a, const char *from, ts_error *e)
     free(keep);
     if (good)
         told(a, to, &what, seen.samples);
-    return good;
-}
-
-static int run(const args *a, ts_error *e)
-{
-    work(a, args_noun(a, 0), e);
-    return TS_OK;
+    return e->code;
 }
 
 static const option options[] = {

@@ -234,11 +234,9 @@ static int run(const args *a, ts_error *e)
     job j = {.root = root, .outputs = js_array(root, "outputs")};
     bool good = work(&j, a, e);
     progress_close(&j.session.progress);
-    if (good) {
+    if (good)
         add_first(&j.other, root);
-        reply_give(a, root, form);
-    } else
-        cJSON_Delete(root);
+    reply_done(a, good, root, form);
     free(j.file);
     ts_plan_free(j.plan);
     shard_run_free(&j.shards);

@@ -4,10 +4,10 @@
 #include "cli/args.h"
 #include "cli/outfile.h"
 #include "cli/outline.h"
+#include "cli/results.h"
 #include "cli/session.h"
 #include "graph/base/err.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,14 +15,10 @@
 
 static bool publish(const args *a, const char *json, ts_error *e)
 {
-    const char *out = args_text(a, "out"), *page = args_text(a, "report");
-    char *html = NULL;
-    if (out && !outfile_write(out, json, e))
+    if (!results_write(a, json, report_suite, e))
         return false;
-    const bool good = !page || (report_suite(json, &html, e) && outfile_write(page, html, e));
-    free(html);
-    if (!good || (out && strcmp(out, "-") == 0))
-        return good;
+    if (results_written_out(a))
+        return true;
     if (a->console.json)
         return outfile_write("-", json, e);
     cJSON *v = cJSON_Parse(json), *rows = report_suite_rows(v);
@@ -84,11 +80,7 @@ static int run(const args *a, ts_error *e)
         code = TS_FAILED;
     free((void *)s.only);
     free(earlier), free(json);
-    if (signal != 0 && e->code == TS_OK) {
-        console_note(&a->console, "stopped; the same command with --resume FILE goes on from what -o FILE kept");
-        fflush(stdout);
-        raise(signal);
-    }
+    results_stop(a, e->code == TS_OK ? signal : 0);
     return code;
 }
 

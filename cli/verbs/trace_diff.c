@@ -49,10 +49,7 @@ static int run(const args *a, ts_error *e)
     const bool differs = js_get(root, "first") != NULL;
     if (good && !a->console.json)
         add_rows(root);
-    if (good)
-        reply_give(a, root, form);
-    else
-        cJSON_Delete(root);
+    reply_done(a, good, root, form);
     cJSON_Delete(one), cJSON_Delete(two);
     return good && differs ? TS_FAILED : TS_OK;
 }

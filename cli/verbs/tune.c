@@ -103,9 +103,8 @@ static bool tune(const args *a, session *s, tune_options *o, ts_error *e)
     file_remove_tree(folder);
     progress_close(&s->progress);
     if (good)
-        js_text(report, "log", o->log), reply_give(a, report, tuned_form);
-    else
-        cJSON_Delete(report);
+        js_text(report, "log", o->log);
+    reply_done(a, good, report, tuned_form);
     return good;
 }
 
