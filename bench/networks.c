@@ -91,7 +91,12 @@ static void add_layer(writing *w, const layer *l)
     text_free(&operands);
 }
 
-static char *document(int i)
+const char *network_name(int i)
+{
+    return i < COUNT(networks) ? networks[i].name : NULL;
+}
+
+char *network_make(int i)
 {
     writing w = {.constants = {0}};
     text t = {0};
@@ -110,12 +115,4 @@ static char *document(int i)
     text_add(&t, ",%s},\"nodes\":[%s]}", text_str(&w.constants), text_str(&w.nodes));
     text_free(&w.constants), text_free(&w.nodes);
     return text_take(&t);
-}
-
-char *network_make(const char *name)
-{
-    for (int i = 0; i < COUNT(networks); i++)
-        if (strcmp(networks[i].name, name) == 0)
-            return document(i);
-    return NULL;
 }

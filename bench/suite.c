@@ -15,25 +15,28 @@
 #include <string.h>
 
 typedef struct entry {
-    const char *name, *model; /* model: a built-in one; NULL: a network of that name */
+    const char *name, *model; /* model: a built-in one; NULL: a network */
+    int network;              /* which */
     const char *dims[2];
     const char *task; /* of a step of training; NULL: a pass */
     int batch, length;
 } entry;
 
-static const entry entries[] = {{.name = "bert-base", .model = "bert-base", .dims = {"seq=128"}},
-                                {.name = "minilm", .model = "minilm", .dims = {"seq=128"}},
-                                {.name = "resnet-50", .model = "resnet-50"},
-                                {.name = "gpt2-prefill", .model = "gpt2", .dims = {"seq=128", "past=0"}},
-                                {.name = "gpt2-decode", .model = "gpt2", .dims = {"seq=1", "past=127"}},
-                                {.name = "minilm-train", "minilm", {0}, "classify", 32, 64},
-                                {.name = "gpt2-train", "gpt2", {0}, "lm", 4, 64},
-                                {.name = "depthwise"},
-                                {.name = "column"},
-                                {.name = "narrow"},
-                                {.name = "row"},
-                                {.name = "gru"},
-                                {.name = "lstm"}};
+static const entry entries[] = {
+    {.name = "bert-base", .model = "bert-base", .dims = {"seq=128"}},
+    {.name = "minilm", .model = "minilm", .dims = {"seq=128"}},
+    {.name = "resnet-50", .model = "resnet-50"},
+    {.name = "gpt2-prefill", .model = "gpt2", .dims = {"seq=128", "past=0"}},
+    {.name = "gpt2-decode", .model = "gpt2", .dims = {"seq=1", "past=127"}},
+    {.name = "minilm-train", .model = "minilm", .task = "classify", .batch = 32, .length = 64},
+    {.name = "gpt2-train", .model = "gpt2", .task = "lm", .batch = 4, .length = 64}};
+
+/* Those and then all networks; of none the name is NULL. */
+static entry entry_at(int i)
+{
+    const int network = i - COUNT(entries);
+    return network < 0 ? entries[i] : (entry){.name = network_name(network), .network = network};
+}
 
 typedef struct running {
     const suite *s;
@@ -66,7 +69,7 @@ static bool race(const running *r, const entry *n, int threads, char **results, 
     static const char *const runtimes[] = {"onnxruntime", "openvino"}, *const trainers[] = {"pytorch"};
     bench_options o = r->s->each;
     train_options step;
-    char *graph = n->model ? NULL : network_make(n->name);
+    char *graph = n->model ? NULL : network_make(n->network);
     o.model = n->model ? n->model : n->name, o.graph = graph;
     o.dims = n->dims, o.n_dims = (n->dims[0] != NULL) + (n->dims[1] != NULL);
     o.threads = threads;
@@ -176,9 +179,10 @@ static bool any_asked(const suite *s, ts_error *e)
 {
     text names = {0};
     bool any = false;
-    for (int i = 0; i < COUNT(entries); i++) {
-        any = any || is_asked(s, &entries[i]);
-        text_add(&names, "%s%s", i ? ", " : "", entries[i].name);
+    entry n;
+    for (int i = 0; (n = entry_at(i)).name; i++) {
+        any = any || is_asked(s, &n);
+        text_add(&names, "%s%s", i ? ", " : "", n.name);
     }
     if (!any) {
         err_set(e, TS_USAGE, "--only %s: no race of the suite is called so", s->only[0]);
@@ -194,9 +198,10 @@ static bool run_all(running *r, const cJSON *old, int *signal, ts_error *e)
     cpus_allowed(&cpus);
     const int given = r->s->each.threads, list[] = {given ? given : r->s->quick ? cpus.cores : 1, cpus.cores};
     const int n = given || r->s->quick || cpus.cores == 1 ? 1 : 2;
-    for (int i = 0; i < COUNT(entries); i++)
-        for (int k = 0; k < n && *signal == 0 && is_asked(r->s, &entries[i]); k++)
-            if (!run_entry(r, &entries[i], list[k], old, signal, e))
+    entry one;
+    for (int i = 0; (one = entry_at(i)).name; i++)
+        for (int k = 0; k < n && *signal == 0 && is_asked(r->s, &one); k++)
+            if (!run_entry(r, &one, list[k], old, signal, e))
                 return false;
     return true;
 }

@@ -21,11 +21,16 @@ for name in notation.md tutorial.md; do
     [ -z "${BLESS:-}" ] || cp "$dir/$name" "$SOURCE/docs/$name"
     diff -u "$SOURCE/docs/$name" "$dir/$name" >&2 || wrong "docs/$name is stale: ./dev bless writes it"
 done
-# DESIGN.md has the passes that there are, in their order.
+# DESIGN.md has the passes that there are, in their order and words.
 checked=$((checked + 1))
-"$TESSERA" help passes --json | python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)), sep="\n")' >"$dir/passes"
-sed -n '/^| pass | does |$/,/^$/s/^| \([a-z]*\) |.*/\1/p' "$SOURCE/DESIGN.md" | sed 1d | diff - "$dir/passes" >&2 ||
-    wrong "the passes of DESIGN.md are not those of tessera help passes"
+"$TESSERA" help passes --json |
+    python3 -c 'import json, sys; print(*("| %(name)s | %(of)s | %(does)s |" % p for p in json.load(sys.stdin)), sep="\n")' >"$dir/passes"
+[ -s "$dir/passes" ] || wrong "tessera help passes --json lists none"
+awk -v passes="$dir/passes" '/^$/ { table = 0 }
+    table < 2 { print }
+    /^\| pass \| of \| does \|$/ || table { if (++table == 2) while ((getline row <passes) > 0) print row }' "$SOURCE/DESIGN.md" >"$dir/DESIGN.md"
+[ -z "${BLESS:-}" ] || cp "$dir/DESIGN.md" "$SOURCE/DESIGN.md"
+diff -u "$SOURCE/DESIGN.md" "$dir/DESIGN.md" >&2 || wrong "the passes of DESIGN.md are stale: ./dev bless writes them"
 # `-` is what the page says
 writes() { # BEGINNING ARGUMENT...: standard output holds a line that begins so
     checked=$((checked + 1))
