@@ -70,7 +70,6 @@ void ocl_describe(const opencl_host *h, ocl_device *out)
         describe_card(cl, d, &out->is.card);
     out->apart = !number(cl, d, CL_SHARES_MEMORY);
     out->wide = number(cl, d, CL_WIDE_CONFIG) != 0;
-    out->exact = number(cl, d, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION;
     out->most = number(cl, d, CL_MOST_BYTES), out->parameters = number(cl, d, CL_PARAMETER_BYTES);
     out->group = at_least(number(cl, d, CL_GROUP_SIZE), 1), out->local = number(cl, d, CL_LOCAL_BYTES);
     word(cl, d, CL_DRIVER_VERSION, driver, sizeof driver), word(cl, d, CL_DEVICE_VERSION, version, sizeof version);

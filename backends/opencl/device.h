@@ -20,7 +20,7 @@ typedef struct ocl_device {
     int number;
     bool described;     /* by a line of text: the device of that number may be another one */
     bool apart;         /* its memory is not the host's */
-    bool wide, exact;   /* has reals of 8 bytes; can round quotients and roots correctly */
+    bool wide;          /* has reals of 8 bytes */
     bool plain;         /* PoCL: its compiler is right only where it does not optimise */
     int64_t most;       /* bytes of one memory object */
     int64_t parameters; /* bytes of a kernel's parameters */

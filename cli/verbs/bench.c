@@ -14,6 +14,7 @@
 #include "cli/sweep.h"
 #include "cli/trace.h"
 #include "cli/train_options.h"
+#include "train/ranks.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -284,7 +285,7 @@ static const option options[] = {
     {"ranks", 0, FLAG, NULL,
      "in place of a race: the processes that mpirun started, a pass of shares of the batch or a step", ONCE},
     {"shards", 0, INTEGER, "N", "of --ranks: parts of the batch, which decide bits (default: one a process)", NULL,
-     false, 1, 1024},
+     false, 1, MOST_SHARDS},
     {"judge", 0, A_TARGET, "NAME", "target whose results count as right (default: plain f64 loops, slow)", ONCE},
     {"peer-python", 0, A_FILE, "PATH", "the Python that runs peers", ONCE},
     {"timeout", 0, SECONDS, "TIME", "how long a contestant may take for one answer", ONCE},

@@ -7,6 +7,7 @@
 #include "cli/run_step.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "train/ranks.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -415,7 +416,7 @@ static const option options[] = {
     {"profile", 0, FLAG, NULL, "times of kernels beside what is predicted, run one by one", ONCE},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {"ranks", 0, INTEGER, "N", "of a run in shards: time and memory of a step on 1, 2, 4, ... N processes", NULL, false,
-     1, 1024},
+     1, MOST_SHARDS},
     {"net", 0, WORD, "TEXT", "with --ranks: \"latency:2us bandwidth:12GB/s\" between any two of them", ONCE},
     {"cores", 0, INTEGER, "N", "with --ranks: cores that all share (default: each rank has its own)", NULL, false, 1,
      1 << 20},

@@ -7,6 +7,7 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/train_options.h"
+#include "train/ranks.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -235,7 +236,7 @@ static const option model_options[] = {
     {0},
 };
 static const option step_options[] = {
-    {"shards", 0, INTEGER, "N", "parts of a batch; they decide bits", NULL, false, 1, 1024},
+    {"shards", 0, INTEGER, "N", "parts of a batch; they decide bits", NULL, false, 1, MOST_SHARDS},
     {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", NULL, false, 1, 1 << 20},
     {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", ONCE},
     {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", NULL, false, 0, MOST_STEPS},
