@@ -6,7 +6,6 @@
 #include "graph/ir/graph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct made {
     const node *root;

@@ -9,8 +9,6 @@
  * border is shorter, and moved in fewer bytes. */
 #include "backends/codegen/trips.h"
 
-#include <string.h>
-
 bool vector_reads(const expr *x, const expr *load)
 {
     const int n = x_folds(x) ? 0 : x_is_choice(x) ? 1 : x->n;

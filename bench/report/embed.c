@@ -4,7 +4,6 @@
 #include "graph/base/err.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { BUDGET = 900 * 1024 }; /* bytes of results in a page of a megabyte */
 

@@ -2,7 +2,6 @@
  * names that leave the folder, links and more than MOST_BYTES are refused. */
 #include "cli/cases/cases.h"
 #include "cli/cases/libarchive.h"
-#include "cli/outfile.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
 #include "cli/draw/dot.h"
 
 #include "cli/draw/boxes.h"
-#include "cli/console.h"
 #include "graph/base/base.h"
 #include "cli/outline.h"
 

@@ -1,7 +1,6 @@
 /* steps_dot.c - the steps of a file as a picture: what can be drawn of a model whose loops or shapes wait for values.
  * Graphs inside a step (the body of a Loop, the branches of an If) are frames between a box that takes what the step
  * takes and one that has what it gives. */
-#include "cli/console.h"
 #include "cli/draw/dot.h"
 #include "graph/base/base.h"
 
