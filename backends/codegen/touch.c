@@ -5,12 +5,14 @@
 #include "backends/codegen/touch.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* At most: lanes of a warp; loops around an access; loops and conditions around it */
 enum { LANES = 64, MANY = 64, DEEP = 2 * MANY, BOX_PIECE = 16 };
 /* All trips are looked at where they are no more than ALL, else SOME, which have all those of the innermost loops that
  * make no more than INNER, equally often: their mean is within some hundredths. */
+#define ALL_CHANGED UINT64_MAX
 enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024, INNER_TRIPS = 64 };
 
 typedef struct name { /* what a name stands for, by those that were known then */
@@ -39,6 +41,7 @@ typedef struct lane_value { /* a whole number by lane */
     whole_op whole;
     const fn *fn;
     uint64_t loops; /* that it depends on */
+    int slot;       /* of what is looked at: where its numbers are */
 } lane_value;
 
 typedef struct seen { /* what was read need not be read again on the way that goes on from there */
@@ -50,11 +53,20 @@ typedef struct seen { /* what was read need not be read again on the way that go
     const name *names;
 } seen;
 
+typedef struct lanes { /* of a warp, in one trip of the loops around them */
+    int n;
+    int64_t first, loop[MANY][LANES];
+    uint64_t changed; /* loops that are not where they were; all: nothing is known yet */
+    int n_slot, room;
+    int64_t (*slot)[LANES];
+} lanes;
+
 typedef struct follower {
     const emitter *m;
     arena *mem;
     const touching *to;
     const seen *seen;
+    lanes *at;
 } follower;
 
 typedef struct place { /* in the text */
@@ -71,7 +83,7 @@ static const lane_value *value_in(const follower *f, const cexpr *x, const name 
 static lane_value *value_add(const follower *f, int kind, int64_t number)
 {
     lane_value *t = arena_get(f->mem, sizeof *t);
-    *t = (lane_value){.kind = kind, .number = number};
+    *t = (lane_value){.kind = kind, .number = number, .slot = f->at->n_slot++};
     return t;
 }
 
@@ -165,7 +177,7 @@ static const lane_value *value_in(const follower *f, const cexpr *x, const name 
         t = value_add(f, OF_FLOOR, x->number);
         if (!(t->arg[0] = value_in(f, x->arg[0], in, sure)))
             return NULL;
-        t->loops = t->arg[0]->loops;
+        t->n = 1, t->loops = t->arg[0]->loops;
         return t;
     case C_ELEMENT:
         if ((t = table_of(f, x, in)))
@@ -177,12 +189,6 @@ static const lane_value *value_in(const follower *f, const cexpr *x, const name 
 }
 
 /* ---- numbers of all lanes ---- */
-typedef struct lanes {
-    int n;
-    const mask_skip *table;
-    int64_t first, loop[MANY][LANES];
-} lanes;
-
 static int64_t whole_value(whole_op does, int64_t a, int64_t b, int64_t c)
 {
     switch (does) {
@@ -201,35 +207,67 @@ static int64_t whole_value(whole_op does, int64_t a, int64_t b, int64_t c)
     }
 }
 
-static void evaluate(const lanes *l, const lane_value *t, int64_t *out)
+static void look_anew(const follower *f) /* at another access */
 {
-    int64_t of[MAX_ARG][LANES];
-    for (int k = 0; t->kind != OF_SUM && k < (t->kind == OF_FLOOR ? 1 : t->n); k++)
-        evaluate(l, t->arg[k], of[k]);
-    for (int i = 0; i < l->n; i++)
-        switch (t->kind) {
-        case OF_LOOP: out[i] = l->loop[t->number][i]; break;
-        case OF_LANE: out[i] = l->first + i; break;
-        case OF_FLOOR: out[i] = int_floor_div(of[0][i], t->number); break;
-        case OF_WHOLE:
-            out[i] = whole_value(t->whole, of[0][i], t->n > 1 ? of[1][i] : 0, t->n > 2 ? of[2][i] : 0);
-            break;
-        case OF_SWIZZLE: out[i] = slice_swizzled(of[0][i], (int)of[1][i], (int)of[2][i], (int)of[3][i]); break;
-        case OF_TABLE: out[i] = l->table->count[int_max(0, int_min(of[0][i], l->table->n - 1))]; break;
-        case OF_FN: {
-            int64_t v[MAX_ARG];
-            for (int k = 0; k < t->n; k++)
-                v[k] = of[k][i];
-            out[i] = fn_whole(t->fn, TS_I64, v);
-            break;
-        }
-        default: out[i] = t->number; break;
-        }
-    for (int k = 0; t->kind == OF_SUM && k < t->n; k++) {
-        evaluate(l, t->all[k], of[0]);
-        for (int i = 0; i < l->n; i++)
-            out[i] += t->times[k] * of[0][i];
+    memset(f->at->loop, 0, sizeof f->at->loop);
+    f->at->changed = ALL_CHANGED, f->at->n_slot = 0;
+}
+
+static void slots_fit(const follower *f)
+{
+    lanes *l = f->at;
+    if (l->n_slot > l->room)
+        l->slot = reallocarray(l->slot, (size_t)(l->room = 2 * l->n_slot), sizeof *l->slot);
+    MUST(l->slot);
+}
+
+static const int64_t *evaluate(const follower *f, const lane_value *t);
+
+static void evaluate_sum(const follower *f, const lane_value *t, int64_t *out)
+{
+    for (int i = 0; i < f->at->n; i++)
+        out[i] = t->number;
+    for (int k = 0; k < t->n; k++) {
+        const int64_t *of = evaluate(f, t->all[k]);
+        for (int i = 0; i < f->at->n; i++)
+            out[i] += t->times[k] * of[i];
     }
+}
+
+static int64_t evaluate_one(const follower *f, const lane_value *t, const int64_t *v, int lane)
+{
+    const mask_skip *table = f->m->k->mask;
+    switch (t->kind) {
+    case OF_LANE: return f->at->first + lane;
+    case OF_FLOOR: return int_floor_div(v[0], t->number);
+    case OF_WHOLE: return whole_value(t->whole, v[0], v[1], v[2]);
+    case OF_SWIZZLE: return slice_swizzled(v[0], (int)v[1], (int)v[2], (int)v[3]);
+    case OF_TABLE: return table->count[int_max(0, int_min(v[0], table->n - 1))];
+    case OF_FN: return fn_whole(t->fn, TS_I64, v);
+    default: return t->number;
+    }
+}
+
+/* By lane, until it is asked again; what depends on no loop that moved is as it was. */
+static const int64_t *evaluate(const follower *f, const lane_value *t)
+{
+    int64_t *out = f->at->slot[t->slot];
+    if (t->kind == OF_LOOP)
+        return f->at->loop[t->number];
+    if (f->at->changed != ALL_CHANGED && !(t->loops & f->at->changed))
+        return out;
+    if (t->kind == OF_SUM)
+        return evaluate_sum(f, t, out), out;
+    const int64_t *of[MAX_ARG];
+    for (int k = 0; k < t->n; k++)
+        of[k] = evaluate(f, t->arg[k]);
+    for (int i = 0; i < f->at->n; i++) {
+        int64_t v[MAX_ARG] = {0};
+        for (int k = 0; k < t->n; k++)
+            v[k] = of[k][i];
+        out[i] = evaluate_one(f, t, v, i);
+    }
+    return out;
 }
 
 /* ---- one access, in all trips ---- */
@@ -275,44 +313,52 @@ static int64_t pick(picker *p, int64_t trips)
     return number;
 }
 
+static void enter_warp(const follower *f, int64_t first)
+{
+    lanes *l = f->at;
+    l->changed = first == l->first && l->changed != ALL_CHANGED ? 0 : ALL_CHANGED;
+    l->first = first, l->n = (int)int_min(int_min(f->m->p->on->warp, LANES), f->m->group - first);
+}
+
+/* In trip `number`; lanes that are not there leave. */
+static void enter_loop(const follower *f, const bounded *q, int64_t number, bool *there)
+{
+    lanes *l = f->at;
+    int64_t *own = l->loop[q->of->number];
+    const int64_t *from = q->from ? evaluate(f, q->from) : NULL, *to = q->to ? evaluate(f, q->to) : NULL;
+    bool same = true;
+    for (int k = 0; k < l->n; k++) {
+        const int64_t v = (from ? from[k] : 0) + number * q->of->loop->step;
+        same = same && own[k] == v, own[k] = v, there[k] = there[k] && (!to || v < to[k]);
+    }
+    l->changed |= same ? 0 : UINT64_C(1) << q->of->number;
+}
+
 /* Lanes that are there in that pick of the loops' trips, and where */
-static int look(const follower *f, const access *a, lanes *l, picker *p, int64_t *at)
+static int look(const follower *f, const access *a, picker *p, int64_t *at)
 {
     bool there[LANES];
     int n = 0;
-    int64_t from[LANES], to[LANES];
     const int64_t warp = f->m->p->on->warp;
-    l->first = pick(p, int_ceil_div(f->m->group, warp)) * warp,
-    l->n = (int)int_min(int_min(warp, LANES), f->m->group - l->first);
-    for (int k = 0; k < l->n; k++)
-        there[k] = true;
+    enter_warp(f, pick(p, int_ceil_div(f->m->group, warp)) * warp);
+    memset(there, true, sizeof there);
     for (int s = 0; s < a->n_step; s++) {
         const bounded *q = &a->step[s];
-        if (q->when) {
-            evaluate(l, q->when, to);
-            for (int k = 0; k < l->n; k++)
-                there[k] = there[k] && !to[k] == !q->of->holds;
-            continue;
-        }
-        const int64_t number = pick(p, q->trips);
-        memset(from, 0, sizeof from);
-        if (q->from)
-            evaluate(l, q->from, from);
-        if (q->to)
-            evaluate(l, q->to, to);
-        for (int k = 0; k < l->n; k++) {
-            const int64_t v = from[k] + number * q->of->loop->step;
-            l->loop[q->of->number][k] = v, there[k] = there[k] && (!q->to || v < to[k]);
-        }
+        const int64_t *when = q->when ? evaluate(f, q->when) : NULL;
+        for (int k = 0; when && k < f->at->n; k++)
+            there[k] = there[k] && !when[k] == !q->of->holds;
+        if (!when)
+            enter_loop(f, q, pick(p, q->trips), there);
     }
     for (int d = 0, one = 0; d < (a->n_at ? a->n_at : 1); d++) {
-        evaluate(l, a->at[d], from);
-        for (int k = 0; a->n_at && k < l->n; k++)
+        const int64_t *own = evaluate(f, a->at[d]);
+        for (int k = 0; a->n_at && k < f->at->n; k++)
             one = there[k] ? k : one;
-        for (int k = 0; k < l->n; k++)
+        for (int k = 0; k < f->at->n; k++)
             if (there[k] && (!a->n_at || k == one))
-                at[n++] = from[k];
+                at[n++] = own[k];
     }
+    f->at->changed = 0;
     return n;
 }
 
@@ -330,7 +376,6 @@ static int loops_sampled(const access *a, int64_t *inner)
 
 static void look_at_all(const follower *f, const access *a, touch *t)
 {
-    lanes l = {.table = f->m->k->mask};
     int64_t at[LANES];
     double all = (double)int_ceil_div(f->m->group, f->m->p->on->warp);
     for (int s = 0; s < a->n_step; s++)
@@ -339,24 +384,23 @@ static void look_at_all(const follower *f, const access *a, touch *t)
     const int sampled = all <= ALL_TRIPS ? 0 : loops_sampled(a, &inner);
     const double few = sampled ? (double)(SOME_TRIPS / inner * inner) : all;
     t->share = few > 0 ? all / few : 0, t->at = at;
+    slots_fit(f);
     for (int64_t i = 0; i < (int64_t)few; i++) {
         const double part = i ? ((double)i + spread((uint64_t)i)) / few : 0;
         picker p = {sampled, i, sampled ? inner : (int64_t)few, part, 1, 0};
-        if ((t->n = look(f, a, &l, &p, at)))
+        if ((t->n = look(f, a, &p, at)))
             f->to->each(f->to->user, t);
     }
 }
 
-static int64_t trips_of(const emitter *m, const stmt *s, const lane_value *from, const lane_value *to)
+static int64_t trips_of(const follower *f, const stmt *s, const lane_value *from, const lane_value *to)
 {
-    lanes l = {.n = 1, .table = m->k->mask};
-    int64_t first[LANES] = {0}, end[LANES];
     if (s->trips || !to)
         return int_max(s->trips, 1);
-    if (from)
-        evaluate(&l, from, first);
-    evaluate(&l, to, end);
-    return int_max(int_ceil_div(end[0] - first[0], s->step), 0);
+    slots_fit(f);
+    f->at->n = 1, f->at->first = 0;
+    const int64_t first = from ? *evaluate(f, from) : 0, end = *evaluate(f, to);
+    return int_max(int_ceil_div(end - first, s->step), 0);
 }
 
 /* What is known of a condition; NULL: nothing */
@@ -396,7 +440,7 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
         s->from = q->loop->from ? value_in(f, q->loop->from, q->names, SURE) : NULL;
         s->to = q->loop->kind == S_LOOP ? value_in(f, q->loop->to, q->names, SURE) : NULL;
         const bool once = q->loop->how == WRITTEN_OUT && !written && !q->meets && !(placed >> q->number & 1);
-        s->trips = once ? 1 : trips_of(f->m, q->loop, s->from, s->to);
+        s->trips = once ? 1 : trips_of(f, q->loop, s->from, s->to);
         loops |= (s->from ? s->from->loops : 0) | (s->to ? s->to->loops : 0);
         n++;
     }
@@ -413,7 +457,7 @@ static bool same_values(const lane_value *a, const lane_value *b, const int *num
     bool same = a->kind == OF_LOOP ? number[a->number] == b->number : a->number == b->number;
     for (int i = 0; same && a->kind == OF_SUM && i < a->n; i++)
         same = a->times[i] == b->times[i] && same_values(a->all[i], b->all[i], number);
-    for (int i = 0; same && a->kind != OF_SUM && i < (a->kind == OF_FLOOR ? 1 : a->n); i++)
+    for (int i = 0; same && a->kind != OF_SUM && i < a->n; i++)
         same = same_values(a->arg[i], b->arg[i], number);
     return same;
 }
@@ -505,16 +549,17 @@ static bool is_seen(follower *f, const place *p, const cexpr *x, const cexpr *wh
 }
 
 typedef struct contact {
-    const cexpr *x;       /* an element of memory; or what tells of the place `at` */
-    const lane_value *at; /* where it is */
-    const cexpr *when;    /* and only where that holds, too; NULL: always */
+    const cexpr *x;    /* an element of memory */
+    const cexpr *at;   /* where that is, in x's memory; NULL: as x says */
+    const cexpr *when; /* and only where that holds, too; NULL: always */
     bool written;
     int bytes;
 } contact;
 
 static void touched(const follower *f, const place *p, const contact *w)
 {
-    access a = {.at = {w->at}};
+    look_anew(f);
+    access a = {.at = {w->at ? value_in(f, w->at, p->names, GUESSED) : sum_of(f, w->x, p->names, GUESSED)}};
     const around under = {.up = p->around, .when = w->when, .holds = true, .names = p->names};
     touch t = {.stage = w->x->stage, .load = w->x->load, .shared = w->x->shared, .copy = p->copies, .bytes = w->bytes};
     find_steps(f, &a, w->when ? &under : p->around, w->written);
@@ -527,7 +572,7 @@ static void values(follower *f, const place *p, const cexpr *x);
 static void element_touched(follower *f, const place *p, const cexpr *x, const cexpr *when, bool written, int bytes)
 {
     if (x->bytes && (written || !is_seen(f, p, x, when)))
-        touched(f, p, &(contact){x, sum_of(f, x, p->names, GUESSED), when, written, bytes ? bytes : x->bytes});
+        touched(f, p, &(contact){x, NULL, when, written, bytes ? bytes : x->bytes});
     for (int i = 0; i < x->n; i++)
         values(f, p, x->arg[i]);
 }
@@ -538,6 +583,7 @@ static void box_touched(const follower *f, const place *p, const cexpr *x)
     const around *up = p->around;
     access a = {.n_at = (int)b->n};
     touch t = {.stage = x->stage, .load = x->load, .copy = true, .bytes = BOX_PIECE, .box = b};
+    look_anew(f);
     for (int d = 0; d < a.n_at; d++)
         a.at[d] = value_in(f, x->arg[x->n - a.n_at + d], p->names, GUESSED);
     find_steps(f, &a, up, true);
@@ -555,7 +601,7 @@ static void moved(follower *f, const place *p, const cexpr *x)
     cexpr to = *x->arg[x->moves == SENDS]->arg[0];
     if (x->moves == SENDS)
         element_touched(f, p, x->arg[1]->arg[0], x->arg[2], false, x->bytes), to.shared = true;
-    touched(f, p, &(contact){&to, value_in(f, x->arg[0], p->names, GUESSED), NULL, true, x->bytes});
+    touched(f, p, &(contact){&to, x->arg[0], NULL, true, x->bytes});
     if (x->moves == PUTS)
         values(f, p, x->arg[1]);
 }
@@ -660,11 +706,11 @@ static void statements(follower *f, place p, const stmt *in)
 void kernel_touch(const emitter *m, touching *to)
 {
     arena mem = {0};
-    follower f = {.m = m, .mem = &mem, .to = to};
+    follower f = {.m = m, .mem = &mem, .to = to, .at = heap_array(1, sizeof *f.at)};
     to->shared = m->data.scratch_most;
     for (int i = 0; i < m->tiles.n; i++)
         to->held = int_max(to->held, m->tiles.made[i]->held);
     if (to->each)
         statements(&f, (place){0}, m->out.code.at);
-    arena_free(&mem);
+    free(f.at->slot), free(f.at), arena_free(&mem);
 }

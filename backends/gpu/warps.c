@@ -1,12 +1,11 @@
 /* warps.c - what the lanes of one warp touch together. */
 #include "backends/gpu/figuring.h"
 
-static bool is_new(const int64_t *seen, int n, int64_t what)
+static bool is_new(const int64_t *seen, int n, int64_t what) /* neighbours have mostly the last one */
 {
-    int i = 0;
-    while (i < n && seen[i] != what)
-        i++;
-    return i == n;
+    while (n && seen[n - 1] != what)
+        n--;
+    return !n;
 }
 
 int64_t warp_sectors(const int64_t *at, int n, int64_t bytes)
@@ -14,8 +13,7 @@ int64_t warp_sectors(const int64_t *at, int n, int64_t bytes)
     int64_t seen[WARP * (WIDE / SECTOR + 2)];
     int count = 0;
     for (int i = 0; i < n; i++)
-        for (int64_t sector = int_floor_div(at[i], SECTOR);
-             sector <= int_floor_div(at[i] + bytes - 1, SECTOR) && count < COUNT(seen); sector++)
+        for (int64_t sector = at[i] & -SECTOR; sector < at[i] + bytes && count < COUNT(seen); sector += SECTOR)
             if (is_new(seen, count, sector))
                 seen[count++] = sector;
     return count;
@@ -41,10 +39,10 @@ int64_t warp_cycles(const int64_t *at, int n, int64_t bytes)
         int64_t word[BANKS * 2], most = 1;
         int in_bank[BANKS] = {0}, count = 0;
         for (int i = first; i < n && i < first + together; i++)
-            for (int64_t w = int_floor_div(at[i], BANK); w <= int_floor_div(at[i] + bytes - 1, BANK); w++)
+            for (int64_t w = at[i] & -BANK; w < at[i] + bytes; w += BANK)
                 if (count < COUNT(word) && is_new(word, count, w)) {
                     word[count++] = w;
-                    const int now = ++in_bank[int_floor_mod(w, BANKS)];
+                    const int now = ++in_bank[w / BANK & (BANKS - 1)];
                     most = now > most ? now : most;
                 }
         cycles += most;
