@@ -42,8 +42,9 @@ typedef enum whole_op {
 } whole_op;
 
 /* Forms that move some bytes at once: from the place $0 where $1 holds; to the place $0; to the address $0 from the
- * place $1 where $2 holds; a box of map number `bytes`, from where the last $ say */
-typedef enum moves { NO_MOVE, TAKES, PUTS, SENDS, BOXES } moves;
+ * place $1 where $2 holds; a box of map number `bytes`, from where the last $ say; rows whose addresses $1 the first
+ * `number` lanes of a warp give; what a unit reads for a warp of slices that lie well */
+typedef enum moves { NO_MOVE, TAKES, PUTS, SENDS, BOXES, TAKES_ROWS, TAKES_SLICE } moves;
 
 typedef struct cexpr cexpr;
 struct cexpr {

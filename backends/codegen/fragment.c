@@ -176,12 +176,14 @@ static const cexpr *address_of(emitter *m, const fragment *q, int64_t *behind)
 
 static void take_one(emitter *m, const fragment *q, const char *subscripts)
 {
+    enum { ROW = 16, LINES = 8 }; /* bytes; lanes that give the rows of one word */
     int64_t far;
-    const cexpr *at = address_of(m, q, &far);
-    code_call(&m->out.code,
-              emit_form(m, lanes_of(q)->take, 3,
-                        (const cexpr *const[]){cexpr_word(m->mem, arena_format(m->mem, "%s%s", q->name, subscripts)),
-                                               at, emit_whole(m, far)}));
+    const cexpr *at = address_of(m, q, &far),
+                *to = cexpr_word(m->mem, arena_format(m->mem, "%s%s", q->name, subscripts));
+    cexpr *x = (cexpr *)emit_move(m, TAKES_ROWS, lanes_of(q)->take, ROW, 3,
+                                  (const cexpr *const[]){to, at, emit_whole(m, far)});
+    x->stage = m->stage.at, x->load = q->load, x->number = (q->pair >= 0 ? 2 : 1) * q->form->words * LINES;
+    code_call(&m->out.code, x);
 }
 
 static void take_trips(emitter *m, const fragment *q, int l, const char *subscripts)

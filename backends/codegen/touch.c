@@ -9,11 +9,13 @@
 #include <string.h>
 
 /* At most: lanes of a warp; loops around an access; loops and conditions around it */
-enum { LANES = 64, MANY = 64, DEEP = 2 * MANY, BOX_PIECE = 16 };
+enum { LANES = 64, MANY = 64, DEEP = 2 * MANY, PIECE = 16 };
 /* All trips are looked at where they are no more than ALL, else SOME, which have all those of the innermost loops that
  * make no more than INNER, equally often: their mean is within some hundredths. */
-#define ALL_CHANGED UINT64_MAX
 enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024, INNER_TRIPS = 64 };
+/* Trips of a loop of reads for which lanes wait together, if they do not meet in it */
+enum { AHEAD = 4 };
+#define ALL_CHANGED UINT64_MAX
 
 typedef struct name { /* what a name stands for, by those that were known then */
     const struct name *up, *in;
@@ -27,6 +29,7 @@ typedef struct around { /* a loop, or a condition, around what is looked at */
     const stmt *loop;  /* NULL: a condition */
     const cexpr *when; /* that holds, or not */
     bool holds, meets; /* meets: lanes wait for one another in the loop */
+    bool copies;       /* parts of a slice, for which they wait together */
     const name *names;
     int number; /* of loops around it */
 } around;
@@ -67,6 +70,7 @@ typedef struct follower {
     const touching *to;
     const seen *seen;
     lanes *at;
+    double waits[MAX_STAGES];
 } follower;
 
 typedef struct place { /* in the text */
@@ -279,7 +283,9 @@ typedef struct bounded { /* a loop around it that matters; or a condition */
 typedef struct access {
     int n, n_step; /* loops; all, the outermost first */
     bounded step[DEEP];
-    int n_at; /* numbers of one lane; 0: a place of each */
+    int n_at;  /* numbers of one lane; 0: a place of each */
+    int lanes; /* of the first ones alone; 0: of all */
+    double times;
     const lane_value *at[BOX_DIMS];
 } access;
 
@@ -354,7 +360,7 @@ static int look(const follower *f, const access *a, picker *p, int64_t *at)
         const int64_t *own = evaluate(f, a->at[d]);
         for (int k = 0; a->n_at && k < f->at->n; k++)
             one = there[k] ? k : one;
-        for (int k = 0; k < f->at->n; k++)
+        for (int k = 0; k < f->at->n && (!a->lanes || k < a->lanes); k++)
             if (there[k] && (!a->n_at || k == one))
                 at[n++] = own[k];
     }
@@ -374,23 +380,38 @@ static int loops_sampled(const access *a, int64_t *inner)
     return n;
 }
 
-static void look_at_all(const follower *f, const access *a, touch *t)
+/* Returns the share of trips in which any lane is there. */
+static double look_at_all(const follower *f, const access *a, touch *t)
 {
-    int64_t at[LANES];
+    int64_t at[LANES], present = 0;
     double all = (double)int_ceil_div(f->m->group, f->m->p->on->warp);
     for (int s = 0; s < a->n_step; s++)
         all *= a->step[s].when ? 1 : (double)a->step[s].trips;
     int64_t inner = 1;
     const int sampled = all <= ALL_TRIPS ? 0 : loops_sampled(a, &inner);
     const double few = sampled ? (double)(SOME_TRIPS / inner * inner) : all;
-    t->share = few > 0 ? all / few : 0, t->at = at;
+    t->share = few > 0 ? a->times * all / few : 0, t->at = at;
     slots_fit(f);
     for (int64_t i = 0; i < (int64_t)few; i++) {
         const double part = i ? ((double)i + spread((uint64_t)i)) / few : 0;
         picker p = {sampled, i, sampled ? inner : (int64_t)few, part, 1, 0};
         if ((t->n = look(f, a, &p, at)))
-            f->to->each(f->to->user, t);
+            f->to->each(f->to->user, t), present++;
     }
+    return few > 0 ? (double)present / few : 0;
+}
+
+/* How often lanes wait for what they read of memory, of all groups together: reads of a stage wait at the same time. */
+static void note_waits(follower *f, const access *a, int which, double present)
+{
+    double together = 1, waits = 1;
+    for (int s = 0; s < a->n_step; s++) {
+        const around *q = a->step[s].of;
+        if (!q->loop || q->copies || q->loop->how == WRITTEN_OUT)
+            continue;
+        *(q->meets || q->loop->kind == S_CHUNKS ? &waits : &together) *= (double)a->step[s].trips;
+    }
+    f->waits[which] = fmax(f->waits[which], present * waits * (together > 1 ? ceil(together / AHEAD) : 1));
 }
 
 static int64_t trips_of(const follower *f, const stmt *s, const lane_value *from, const lane_value *to)
@@ -553,17 +574,22 @@ typedef struct contact {
     const cexpr *at;   /* where that is, in x's memory; NULL: as x says */
     const cexpr *when; /* and only where that holds, too; NULL: always */
     bool written;
-    int bytes;
+    int bytes, lanes;
+    double times;
 } contact;
 
-static void touched(const follower *f, const place *p, const contact *w)
+static void touched(follower *f, const place *p, const contact *w)
 {
     look_anew(f);
-    access a = {.at = {w->at ? value_in(f, w->at, p->names, GUESSED) : sum_of(f, w->x, p->names, GUESSED)}};
+    access a = {.at = {w->at ? value_in(f, w->at, p->names, GUESSED) : sum_of(f, w->x, p->names, GUESSED)},
+                .lanes = w->lanes,
+                .times = w->times};
     const around under = {.up = p->around, .when = w->when, .holds = true, .names = p->names};
     touch t = {.stage = w->x->stage, .load = w->x->load, .shared = w->x->shared, .copy = p->copies, .bytes = w->bytes};
     find_steps(f, &a, w->when ? &under : p->around, w->written);
-    look_at_all(f, &a, &t);
+    const double present = look_at_all(f, &a, &t);
+    if (!w->written && !t.shared)
+        note_waits(f, &a, t.stage, present);
 }
 
 /* ---- the statements ---- */
@@ -572,22 +598,38 @@ static void values(follower *f, const place *p, const cexpr *x);
 static void element_touched(follower *f, const place *p, const cexpr *x, const cexpr *when, bool written, int bytes)
 {
     if (x->bytes && (written || !is_seen(f, p, x, when)))
-        touched(f, p, &(contact){x, NULL, when, written, bytes ? bytes : x->bytes});
+        touched(f, p, &(contact){x, NULL, when, written, bytes ? bytes : x->bytes, 0, 1});
     for (int i = 0; i < x->n; i++)
         values(f, p, x->arg[i]);
 }
 
-static void box_touched(const follower *f, const place *p, const cexpr *x)
+static void box_touched(follower *f, const place *p, const cexpr *x)
 {
     const struct box *b = &f->m->data.box[x->bytes].box;
     const around *up = p->around;
-    access a = {.n_at = (int)b->n};
-    touch t = {.stage = x->stage, .load = x->load, .copy = true, .bytes = BOX_PIECE, .box = b};
+    access a = {.n_at = (int)b->n, .times = 1};
+    touch t = {.stage = x->stage, .load = x->load, .copy = true, .bytes = PIECE, .box = b};
     look_anew(f);
     for (int d = 0; d < a.n_at; d++)
         a.at[d] = value_in(f, x->arg[x->n - a.n_at + d], p->names, GUESSED);
     find_steps(f, &a, up, true);
-    look_at_all(f, &a, &t);
+    note_waits(f, &a, t.stage, look_at_all(f, &a, &t));
+}
+
+/* Rows of pieces, at addresses that lanes give; or as many as a unit reads without a bank that is asked twice. */
+static void unit_touched(follower *f, const place *p, const cexpr *x)
+{
+    enum { LINES = 8 };
+    const cexpr own = {.stage = x->stage, .load = x->load, .shared = true};
+    const cexpr *lane = cexpr_times(f->mem, cexpr_word(f->mem, f->m->d->lane), PIECE);
+    const bool rows = x->moves == TAKES_ROWS;
+    touched(f, p,
+            &(contact){.x = &own,
+                       .at = rows ? x->arg[1] : lane,
+                       .written = true,
+                       .bytes = PIECE,
+                       .lanes = rows ? (int)x->number : LINES,
+                       .times = rows ? 1 : (double)x->bytes / (LINES * PIECE)});
 }
 
 static void moved(follower *f, const place *p, const cexpr *x)
@@ -596,12 +638,14 @@ static void moved(follower *f, const place *p, const cexpr *x)
         element_touched(f, p, x->arg[0]->arg[0], x->arg[1], false, x->bytes);
     if (x->moves == BOXES)
         box_touched(f, p, x);
+    if (x->moves == TAKES_ROWS || x->moves == TAKES_SLICE)
+        unit_touched(f, p, x);
     if (x->moves != PUTS && x->moves != SENDS)
         return;
     cexpr to = *x->arg[x->moves == SENDS]->arg[0];
     if (x->moves == SENDS)
         element_touched(f, p, x->arg[1]->arg[0], x->arg[2], false, x->bytes), to.shared = true;
-    touched(f, p, &(contact){&to, x->arg[0], NULL, true, x->bytes});
+    touched(f, p, &(contact){&to, x->arg[0], NULL, true, x->bytes, 0, 1});
     if (x->moves == PUTS)
         values(f, p, x->arg[1]);
 }
@@ -674,7 +718,12 @@ static int loops_around(const around *a)
 static void loop_followed(follower *f, const place *p, const stmt *s)
 {
     around *q = arena_get(f->mem, sizeof *q);
-    *q = (around){p->around, s, NULL, false, meets_in(f, s), p->names, loops_around(p->around)};
+    *q = (around){.up = p->around,
+                  .loop = s,
+                  .meets = meets_in(f, s),
+                  .copies = p->copies,
+                  .names = p->names,
+                  .number = loops_around(p->around)};
     if (q->number < MANY)
         statements(f, (place){q, name_add(f, p->names, s->name, NULL, NULL, q->number), p->copies}, s);
 }
@@ -712,5 +761,7 @@ void kernel_touch(const emitter *m, touching *to)
         to->held = int_max(to->held, m->tiles.made[i]->held);
     if (to->each)
         statements(&f, (place){0}, m->out.code.at);
+    for (int i = 0; i < MAX_STAGES; i++)
+        to->waits += f.waits[i];
     free(f.at->slot), free(f.at), arena_free(&mem);
 }

@@ -70,7 +70,6 @@ static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, 
 {
     enum { ROWS = 8, PIECE = 16 };
     const source *s = &m->data.source[m->stage.at][u->load[i]];
-    text at = {0}, told = {0}, from = {0};
     *q = (operand_read){.from = s,
                         .load = u->load[i],
                         .axis = m->s->nest.loop[u->loop[i]].axis,
@@ -79,24 +78,28 @@ static void find_operand(emitter *m, const matrix_form *f, const unit_loops *u, 
     q->turned = s->stride[q->folded] != 1;
     q->start = place_of(m, q);
     const int64_t row = s->stride[q->turned ? q->folded : q->axis] * q->size;
-    form_write(&from, m->out.uses, m->d, m->d->address, (const char *[]){arena_format(m->mem, "c%d", q->load)});
-    text_add(&at, "%s + %lld * (", from.s, (long long)q->size), emit_affine(m, &at, q->start), text_add(&at, ")");
-    form_write(&told, m->out.uses, m->d, f->group->slice,
-               (const char *[]){at.s, number_text(m, row), number_text(m, ROWS * row),
-                                number_text(m, q->turned && s->block ? s->apart * q->size : PIECE)});
+    const cexpr *c = cexpr_word(m->mem, arena_format(m->mem, "c%d", q->load)),
+                *at = cexpr_form(m->mem, "($0 + $1 * ($2))", 3,
+                                 (const cexpr *const[]){emit_form(m, m->d->address, 1, &c), emit_whole(m, q->size),
+                                                        emit_index(m, q->start)});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[3]), arena_format(m->mem, "slice%d", q->load),
-             cexpr_word(m->mem, told.s));
-    text_free(&at), text_free(&told), text_free(&from);
+             emit_form(m, f->group->slice, 4,
+                       (const cexpr *const[]){at, emit_whole(m, row), emit_whole(m, ROWS * row),
+                                              emit_whole(m, q->turned && s->block ? s->apart * q->size : PIECE)}));
 }
 
-static void put_slice(emitter *m, const operand_read *q, text *t)
+/* What the unit multiplies of it; rows: of the unit's, of its own axis, that one warp has */
+static const cexpr *slice_of(emitter *m, const operand_read *q, int64_t rows, int64_t deep)
 {
     enum { PIECE = 16 };
     const affine *more = affine_add(&m->sp, place_of(m, q), q->start, -1);
-    text_add(t, "slice%d", q->load);
-    if (!more->n && !more->c)
-        return;
-    text_add(t, " + ("), emit_affine(m, t, more), text_add(t, ") / %lld", (long long)(PIECE / q->size));
+    const cexpr *begin = cexpr_word(m->mem, arena_format(m->mem, "slice%d", q->load)),
+                *piece = emit_whole(m, PIECE / q->size);
+    cexpr *x = (cexpr *)(!more->n && !more->c ? begin
+                                              : cexpr_form(m->mem, "($0 + ($1) / $2)", 3,
+                                                           (const cexpr *const[]){begin, emit_index(m, more), piece}));
+    x->moves = TAKES_SLICE, x->stage = m->stage.at, x->load = q->load, x->bytes = (int)(rows * deep * q->size);
+    return x;
 }
 
 /* Around a statement about all sums of a trip */
@@ -115,7 +118,7 @@ static void multiply(emitter *m, const void *user)
 {
     const batch *b = user;
     const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
-    text acc = {0}, of[2] = {{0}};
+    text acc = {0};
     memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
     int opened = matrix_trips(m);
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
@@ -127,14 +130,17 @@ static void multiply(emitter *m, const void *user)
                         q->step);
     }
     emit_sums(m, &acc);
-    for (int i = 0; i < 2; i++)
-        put_slice(m, &b->of[i], &of[i]);
-    emit_call(m, b->form->text,
-              (const char *[]){acc.s, of[0].s, of[1].s, b->of[0].turned ? "1" : "0", b->of[1].turned ? "1" : "0"});
+    const matrix_form *f = b->form;
+    const cexpr *a = slice_of(m, &b->of[0], f->m, f->k),
+                *columns = slice_of(m, &b->of[1], f->n / f->group->warps, f->k);
+    code_call(&m->out.code,
+              emit_form(m, f->text, 5,
+                        (const cexpr *const[]){cexpr_word(m->mem, acc.s), a, columns, emit_whole(m, b->of[0].turned),
+                                               emit_whole(m, b->of[1].turned)}));
     while (opened-- > 0)
         code_close(&m->out.code);
     memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
-    text_free(&acc), text_free(&of[0]), text_free(&of[1]);
+    text_free(&acc);
 }
 
 void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)

@@ -2,8 +2,6 @@
  * global memory, and passes over banks. */
 #include "backends/gpu/figuring.h"
 #include "schedule/nest/box.h"
-#include "schedule/nest/kept.h"
-#include "schedule/nest/slice.h"
 
 static gpu_access *access_of(const figuring *c, const touch *t)
 {
@@ -71,29 +69,4 @@ void figure_touch(void *user, const touch *t)
         add(user, t, 1, (double)warp_cycles(t->at, t->n, t->bytes), (double)warp_cycles_least(t->n, t->bytes));
     else
         add(user, t, 1, (double)warp_sectors(t->at, t->n, t->bytes), (double)warp_sectors_least(t->at, t->n, t->bytes));
-}
-
-/* ---- fragments ---- */
-void figure_fragments(const figuring *c, int load, const staging *g, const unit_loops *u)
-{
-    enum { ROWS = 8 };
-    const stage *s = c->s;
-    const int own = s->nest.loop[u->loop[load == u->load[1]]].axis, folded = s->nest.loop[u->loop[2]].axis;
-    const int64_t size = ts_dtype_bytes(stage_value(s, load)->type.dtype);
-    slice y = {.size = 1};
-    int64_t at[ROWS];
-    if (g)
-        slice_find(c->p, c->k, s, g, &y);
-    else
-        y.stride[own] = kept_stride(c->k, s, load, own), y.stride[folded] = kept_stride(c->k, s, load, folded);
-    for (int i = 0; i < ROWS; i++)
-        at[i] = size * slice_swizzled(i * y.stride[y.stride[folded] == 1 ? own : folded], y.shift, y.mask, y.piece);
-    const matrix_unit *v = nest_unit_row(c->p, s, u);
-    double times = trips_of_value(c->k, s, stage_axes(s, load)) * (double)int_ceil_div(nest_group(s), c->p->on->warp);
-    if (v && v->warps && load == u->load[1]) /* it is read once for all of them */
-        times /= v->warps;
-    const double least = (double)(u->trips[load == u->load[1]] * u->trips[2] * size) / (ROWS * WIDE);
-    const touch t = {
-        .stage = (int)(s - c->k->stage), .load = load, .shared = true, .bytes = WIDE, .share = times * c->f->groups};
-    add(c, &t, 1, least * (double)warp_cycles(at, ROWS, WIDE), least);
 }

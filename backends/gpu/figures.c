@@ -2,7 +2,6 @@
 #include "backends/gpu/figuring.h"
 #include "backends/gpu/guess.h"
 #include "schedule/nest/fit.h"
-#include "schedule/nest/kept.h"
 
 #include <math.h>
 
@@ -11,39 +10,7 @@ bool gpu_by_unit(const stage *s, unit_loops *u)
     return nest_unit(s, u) && s->nest.loop[u->loop[0]].role->warp;
 }
 
-/* What a matrix unit multiplies */
-static void add_fragments(const figuring *c)
-{
-    const stage *s = c->s;
-    const staging *staged[MAX_LOADS] = {NULL};
-    unit_loops u;
-    for (int i = 0; i < s->n_staging; i++)
-        if (staging_copies(&s->staging[i]))
-            staged[s->staging[i].load] = &s->staging[i];
-    for (int i = 0; i < 2 && gpu_by_unit(s, &u); i++)
-        if (u.load[i] >= 0 && (staged[u.load[i]] || kept_by(c->k, s, u.load[i]) >= 0))
-            figure_fragments(c, u.load[i], staged[u.load[i]], &u);
-}
-
 /* ---- the time ---- */
-/* Waits for memory, one after the other: a slice for each trip of its loop, and what is read where it lies four trips
- * at a time. */
-static double waits(const plan *p, const kernel *k)
-{
-    enum { AT_ONCE = 4, STORE = 1 };
-    double sum = STORE;
-    for (int i = 0; i < k->n_stage; i++) {
-        const stage *s = &k->stage[i];
-        double copies = 0;
-        for (int j = 0; j < s->n_staging; j++)
-            if (staging_copies(&s->staging[j]))
-                copies = fmax(copies, s->staging[j].shared ? 1 : trips_own(k, s, s->staging[j].loop + 1));
-        sum += trips_shared(k, k->shared.n) * (copies > 0 ? copies : ceil(trips_own(k, s, nest_unrolled(s)) / AT_ONCE));
-    }
-    (void)p;
-    return sum;
-}
-
 /* Cycles of one processor for all operations of the kernel: each stage at the rate of the unit that forms its products,
  * or of lanes. */
 static double products_of(const figuring *c)
@@ -59,8 +26,9 @@ static double products_of(const figuring *c)
     return operations > 0 ? cycles * c->k->flops / operations : 0; /* what masks leave out takes none */
 }
 
-static void find_time(const figuring *c)
+static void find_time(const figuring *c, const touching *told)
 {
+    enum { STORE = 1 }; /* of a group: of its results */
     gpu_figures *f = c->f;
     const target *t = c->p->on;
     const gpu_facts *card = gpu_facts_of(t);
@@ -70,7 +38,7 @@ static void find_time(const figuring *c)
     f->cache = each * f->moved / t->level[GPU_L2].bytes_per_cycle;
     f->memory = fmax(fit_traffic(c->p, c->k, GPU_L2), c->k->bytes) / t->level[GPU_MEMORY].bytes_per_cycle /
                 card->processors;
-    f->latency = ceil(each / resident) * waits(c->p, c->k) * GPU_LATENCY;
+    f->latency = ceil(each / resident) * (told->waits / f->groups + STORE) * GPU_LATENCY;
     const struct {
         const char *what;
         double cycles;
@@ -94,7 +62,7 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     const nest *outer = nest_outer(k);
     *f = (gpu_figures){.groups = 1, .lanes = nest_group_lanes(p, k)};
     for (int l = 0; l < outer->n; l++)
-        f->groups *= trips_dealt(&outer->loop[l]) ? (double)loop_trips(&outer->loop[l]) : 1;
+        f->groups *= outer->loop[l].role->parallel ? (double)loop_trips(&outer->loop[l]) : 1;
     f->groups = f->groups < 1 ? 1 : f->groups;
     const assembled *made = &k->made;
     figuring all = {.p = p, .k = k, .f = f};
@@ -109,12 +77,10 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     f->occupancy = card->lanes ? (double)(f->room.resident * f->lanes) / card->lanes : 0;
     f->waves = at_once > 0 ? ceil(f->groups / at_once) : 0;
     f->last = at_once > 0 ? (f->groups - (f->waves - 1) * at_once) / at_once : 0;
-    for (int i = 0; i < k->n_stage; i++)
-        add_fragments(&(figuring){.p = p, .k = k, .s = &k->stage[i], .f = f});
     f->moved /= f->groups, f->asked /= f->groups, f->banks /= f->groups, f->banks_least /= f->groups;
     for (int i = 0; i < f->n_access; i++)
         f->access[i].times /= f->groups;
-    find_time(&all);
+    find_time(&all, &told);
 }
 
 int64_t gpu_registers(const plan *p, const kernel *k, int64_t *shared)

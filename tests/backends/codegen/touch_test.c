@@ -24,7 +24,7 @@ static void add(void *user, const touch *t)
         all->sectors += t->share * (double)warp_sectors(t->at, t->n, t->bytes);
 }
 
-static sums sums_of(const code *c, tile_made *tile)
+static sums follow(const code *c, tile_made *tile, double *waits)
 {
     static const dialect spoken = {.lane = "lane"};
     static const target machine = {.warp = N_WARP};
@@ -36,9 +36,17 @@ static sums sums_of(const code *c, tile_made *tile)
     p->on = &machine;
     m->d = &spoken, m->p = p, m->k = k, m->group = N_LANE, m->out.code.at = c->at;
     m->tiles.made[0] = tile, m->tiles.n = tile != NULL;
-    kernel_touch(m, &(touching){.each = add, .user = &all});
+    touching told = {.each = add, .user = &all};
+    kernel_touch(m, &told);
+    *waits = told.waits;
     free(m), free(k), free(p);
     return all;
+}
+
+static sums sums_of(const code *c, tile_made *tile)
+{
+    double waits;
+    return follow(c, tile, &waits);
 }
 
 static void check(const char *what, sums got, sums want)
@@ -216,6 +224,55 @@ static void test_tiles(arena *mem)
     }
 }
 
+/* What a matrix unit takes: rows of 16 bytes, as many as lanes give; or slices that lie well */
+static void test_units(arena *mem)
+{
+    static const struct {
+        moves how;
+        int64_t apart, lanes; /* bytes from one row to the next */
+        int bytes;
+        sums want;
+    } rows[] = {{TAKES_ROWS, 16, 32, 16, {2, 0, 8}},
+                {TAKES_ROWS, 16, 16, 16, {2, 0, 4}},
+                {TAKES_ROWS, 128, 32, 16, {2, 0, 64}},
+                {TAKES_SLICE, 0, 0, 1024, {16, 0, 16}}};
+    for (int i = 0; i < COUNT(rows); i++) {
+        code c = code_begin(mem);
+        const cexpr *at = index_of(mem, rows[i].apart, NULL, 0, 0);
+        cexpr *x = (cexpr *)cexpr_two(mem, "rows($0, $1)", word(mem, "f"), at);
+        x->moves = rows[i].how, x->number = rows[i].lanes, x->bytes = rows[i].bytes;
+        code_call(&c, x);
+        check("what a unit takes", sums_of(&c, NULL), rows[i].want);
+    }
+}
+
+/* Four trips wait together where lanes do not meet; all trips of a loop in which they do, each for itself; a loop that
+ * is written out, and what a group has already, wait for nothing more. */
+static void test_waits(arena *mem)
+{
+    static const struct {
+        opening how;
+        bool meets, shared;
+        double want;
+    } rows[] = {{AS_IT_IS, false, false, 3},
+                {AS_IT_IS, true, false, 10},
+                {WRITTEN_OUT, false, false, 1},
+                {AS_IT_IS, true, true, 0}};
+    for (int i = 0; i < COUNT(rows); i++) {
+        code c = code_begin(mem);
+        opens(&c, "i", 10, rows[i].how);
+        code_store(&c, word(mem, "sum"),
+                   in_memory(mem, word(mem, "x"), index_of(mem, 1, "i", N_LANE, 0), rows[i].shared));
+        if (rows[i].meets)
+            code_add(&c, (stmt){.kind = S_BARRIER});
+        code_close(&c);
+        double got;
+        follow(&c, NULL, &got);
+        if (!CHECK(fabs(got - rows[i].want) < 1e-9))
+            printf("  row %d: %g waits, not %g\n", i, got, rows[i].want);
+    }
+}
+
 int main(void)
 {
     arena mem = {0};
@@ -226,6 +283,8 @@ int main(void)
     test_rests(&mem);
     test_many(&mem);
     test_tiles(&mem);
+    test_units(&mem);
+    test_waits(&mem);
     arena_free(&mem);
     return check_done();
 }
