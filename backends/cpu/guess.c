@@ -252,10 +252,8 @@ static void guess_one_row(const plan *p, const stage *s, const product *c, nesti
     while (vectors > 4 && c->columns < 2 * p->threads * vectors * lane)
         vectors /= 2;
     nest_put(b, column, vectors * lane, c->spread ? CPU_CORE : CPU_SERIAL);
-    for (int a = s->n_result; a < s->n_axis; a++) { /* numbers of a word are written out */
-        const bool few = a > s->n_result && a == s->n_axis - 1 && s->extent[a] > 1 && s->extent[a] <= 8;
-        nest_put(b, a, c->dot, few ? CPU_UNROLL : CPU_SERIAL);
-    }
+    for (int a = s->n_result; a < s->n_axis; a++)
+        nest_put(b, a, c->dot, CPU_SERIAL);
     put_columns(s, c, b);
 }
 

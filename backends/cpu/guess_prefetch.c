@@ -33,9 +33,10 @@ static void fetch(stage *s, bool shared, int l, int load, int which)
         .shared = shared, .loop = l, .load = load, .space = &cpu_space[which], .stages = 2, .derived = true};
 }
 
+/* Multiply-adds of one trip */
 static double work_under(const kernel *k, const stage *s, int l)
 {
-    double work = 1;
+    double work = stage_flops(s) / 2 / stage_points(s, 0, s->n_axis);
     for (int a = 0; a < s->n_axis; a++)
         work *= (double)nest_left(k, s, a, l);
     return work;
@@ -52,10 +53,10 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
             l--;
         if (l < 0)
             continue;
-        const int64_t slice = elements_under(k, s, j, l);
-        /* No rate: a fetch is an instruction for a line, beside so many multiply-adds for each of its elements */
-        if (work_under(k, s, l) / (double)slice >= 4 &&
-            slice * ts_dtype_bytes(s->load[j]->from->type.dtype) <= target_bytes(p->on, L2) / 2)
+        const int64_t slice = elements_under(k, s, j, l) * ts_dtype_bytes(s->load[j]->from->type.dtype);
+        const double lanes = p->on->lanes[s->node->type.dtype], lines = (double)slice / (double)p->on->align;
+        /* No rate: a fetch is an instruction for a line, beside so many that multiply */
+        if (work_under(k, s, l) / lanes >= 2 * lines && slice <= target_bytes(p->on, L2) / 2)
             fetch(s, false, l, j, p->streamed && p->on->passes_last ? CPU_NTA : CPU_L2);
     }
 }
