@@ -9,6 +9,9 @@ static const fn one_and_erf = {.name = "one_and_erf", .arity = 1, .result = R_SA
 /* x (1 + erf(x / sqrt(2))) / 2: two products and a comparison less than by its parts */
 static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, .c_real = "fast_gelu($0)"};
 
+/* a b + c, rounded once, as folds add what they multiply */
+static const fn fused = {.name = "fma", .arity = 3, .result = R_SAME, .c_real = "FMA($0, $1, $2)"};
+
 /* x / s: the same wherever whole numbers of 17 bits are told apart by it */
 static const fn quotient = {.name = "quotient", .arity = 2, .result = R_SAME, .c_real = "quotient($0, $1)"};
 /* x where it is more than a number, which is what not-a-numbers become */
@@ -165,4 +168,22 @@ static const expr *idiom(void *user, const expr *x)
 const expr *with_idioms(emitter *m, const expr *x)
 {
     return m->p->reference ? x : x_map(m->mem, x, idiom, m->mem);
+}
+
+/* Sums of products that are written out where a fold adds up more of them, not those by which a place is found */
+static const expr *fused_of(arena *mem, const expr *x)
+{
+    const bool sum = x_is_call(x, "add");
+    for (int i = 1; i >= 0 && x->dtype == TS_F32 && sum; i--)
+        if (x_is_call(x->arg[i], "mul"))
+            return called(mem, x, &fused,
+                          (const expr *[]){x->arg[i]->arg[0], x->arg[i]->arg[1], fused_of(mem, x->arg[1 - i])});
+    return x_is_call(x, "mul") && x->dtype == TS_F32
+               ? x2(mem, "mul", fused_of(mem, x->arg[0]), fused_of(mem, x->arg[1]))
+               : x;
+}
+
+const expr *with_fused(emitter *m, const expr *x)
+{
+    return m->p->reference ? x : fused_of(m->mem, x);
 }

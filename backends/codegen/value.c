@@ -88,6 +88,7 @@ const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc)
     if (in_vectors(m) && m->tile.vectors.dot)
         return vector_dot(m, acc);
     x = with_idioms(m, x);
+    x = x_folds_by(m->stage.fold, "add") ? with_fused(m, x) : x;
     if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add"))
         return sum_product(m, &w, x, acc);
     if (in_vectors(m))

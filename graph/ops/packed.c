@@ -92,16 +92,32 @@ static const node *dequantized(const onnx_call *c, const packing *p, const node 
     return q && scale && zero ? quantize_back(g, q, scale, zero) : NULL;
 }
 
-/* The same product from words of eight numbers, [n, blocks, words], as vectors of rows unpack them: a, b: its words,
- * c: scales and d: less zeros [n, blocks]. NULL: it is none of whole blocks of 4 bits. */
+/* Of a word of eight numbers, all but one are cut out where they are, 16^k times as large as they are: what they are
+ * multiplied with is as much smaller, which is exact. The last one would be a sign, and goes down by one. */
+static const char *word_sum(graph *g, bool zeros)
+{
+    text t = {0};
+    text_add(&t, "(%s", zeros ? "d[i0,i2,i3]*e[i1,i2]" : "d[i0,i2,i3]");
+    for (int k = 0; k < 8; k++)
+        text_add(&t, "+a[i0,i2,i3,%d]*f32(bitand(%s,%d))", k, k < 7 ? "b[i1,i2,i3]" : "shr(b[i1,i2,i3],4)",
+                 15 << 4 * (k < 7 ? k : 6));
+    text_add(&t, ")*c[i1,i2]");
+    const char *all = arena_string(&g->mem, t.s);
+    text_free(&t);
+    return all;
+}
+
+/* The same product from words of eight numbers, [n, blocks, words], as vectors of rows unpack them: a: x in parts of
+ * 16^k, b: its words, c: scales [n, blocks], d: sums of x over a word, times e: less zeros [n, blocks], unless these are
+ * all the same. NULL: it is none of whole blocks of 4 bits. */
 static const node *by_words(const onnx_call *c, const packing *p)
 {
     static const char joined[] = "i32(a[i0,i1,4*i2])+256*i32(a[i0,i1,4*i2+1])+65536*i32(a[i0,i1,4*i2+2])"
-                                 "+16777216*i32(a[i0,i1,4*i2+3])",
-                      product[] = "a[i0,i2,i3,i4]*(f32(bitand(shr(b[i1,i2,i3],i32(4*i4)),15))*c[i1,i2]+d[i1,i2])";
+                                 "+16777216*i32(a[i0,i1,4*i2+3])";
+    static const float part[] = {1, 0x1p-4F, 0x1p-8F, 0x1p-12F, 0x1p-16F, 0x1p-20F, 0x1p-24F, 0x1p-24F};
     graph *g = c->g;
     const node *x = c->in[0], *scale = c->in[2], *zero = zeros(c, p, onnx_in(c, 3)), *q;
-    const int64_t each = 8, words = p->block / each, extent[] = {p->n, p->blocks, words};
+    const int64_t each = COUNT(part), words = p->block / each, extent[] = {p->n, p->blocks, words};
     type t = x->type;
     if (p->bits != 4 || p->block % each || p->blocks * p->block != p->k || onnx_in(c, 4) || t.dtype != TS_F32 ||
         scale->type.dtype != TS_F32 || t.rank < 1 || t.dim[t.rank - 1] != p->k || !zero ||
@@ -109,12 +125,18 @@ static const node *by_words(const onnx_call *c, const packing *p)
         return NULL;
     q = g_reshape(g, c->in[1], 3, (int64_t[]){p->n, p->blocks, p->block / 2});
     q = g_element(g, 1, &q, &(spelling){3, 0, extent, "add", joined});
-    /* Twice the scale, and what zeros come to: weights of their own, which are laid out as loops walk them */
+    /* Twice the scale, and what is less than no zeros: weights of their own, which are laid out as loops walk them */
     scale = g_scaled(g, by_blocks(g, scale, p->n, p->blocks, "scales"), 2);
-    const node *off = g_call2(g, "multiply", g_call1(g, "negative", g_cast(g, zero, TS_F32)), scale);
-    const int64_t rows = type_count(&t) / p->k, all[] = {rows, p->n, p->blocks, words, each};
+    zero = g_scaled(g, g_cast(g, zero, TS_F32), -1);
+    const int64_t rows = type_count(&t) / p->k, all[] = {rows, p->n, p->blocks, words}, last = 3;
     x = g_reshape(g, x, 4, (int64_t[]){rows, p->blocks, words, each});
-    const node *y = g_element(g, NODES(x, q, scale, off), &(spelling){2, 3, all, "add", product});
+    const node *sum = g_summed(g, x, 1, &last, false),
+               *parts = g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {each}}, part);
+    const bool zeros = onnx_in(c, 3);
+    sum = zeros ? sum : g_call2(g, "multiply", sum, zero);
+    x = g_call2(g, "multiply", x, parts);
+    const node *in[] = {x, q, scale, sum, zero};
+    const node *y = g_element(g, 4 + zeros, in, &(spelling){2, 2, all, "add", word_sum(g, zeros)});
     t.dim[t.rank - 1] = p->n;
     return y ? g_reshape(g, g_scaled(g, y, 0.5), t.rank, t.dim) : NULL;
 }
