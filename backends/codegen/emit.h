@@ -490,6 +490,7 @@ const cexpr *copy_into(emitter *m, const copying *c, const affine *at);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
 /* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
 const expr *with_idioms(emitter *m, const expr *x);
+bool stays_between(const expr *x, double low, double high); /* whatever is read */
 const expr *with_fused(emitter *m, const expr *x); /* the same of what a fold sums up: products are added at once */
 const expr *without_round_trips(emitter *m, const expr *x); /* conversions that change nothing here */
 /* kernel.c: the loops around tiles */

@@ -77,11 +77,13 @@ static const expr *gelu_of(arena *mem, const expr *x)
 /* A whole number wherever it is a number */
 static bool is_whole(const expr *x)
 {
-    static const char *const round[] = {"round", "floor", "ceil", "trunc"}, *const keep[] = {"add", "sub", "max",
-                                                                                             "min"};
+    static const char *const round[] = {"round", "floor", "ceil", "trunc"},
+                             *const keep[] = {"add", "sub", "max", "min", "above"};
     bool all = x->kind == X_LIT ? x->lit == rint(x->lit) : x->kind == X_CAST && dtype_class(x->arg[0]->dtype) != D_REAL;
-    for (int i = 0; i < 4 && !all; i++)
-        all = x_is_call(x, round[i]) || (x_is_call(x, keep[i]) && is_whole(x->arg[0]) && is_whole(x->arg[1]));
+    for (int i = 0; i < COUNT(round) && !all; i++)
+        all = x_is_call(x, round[i]);
+    for (int i = 0; i < COUNT(keep) && !all; i++)
+        all = x_is_call(x, keep[i]) && is_whole(x->arg[0]) && is_whole(x->arg[1]);
     return all || (x->kind == X_CAST && is_whole(x->arg[0]));
 }
 
@@ -89,7 +91,7 @@ static bool is_whole(const expr *x)
 static bool is_within(const expr *x, dtype d)
 {
     const double most = ldexp(1, dtype_bits(d) - dtype_signed(d)) - 1, least = dtype_signed(d) ? -most - 1 : 0;
-    const bool clipped = x_is_call(x, "min") && x_is_call(x->arg[0], "max");
+    const bool clipped = x_is_call(x, "min") && (x_is_call(x->arg[0], "max") || x_is_call(x->arg[0], "above"));
     const expr *low = clipped ? x->arg[0]->arg[1] : x, *high = clipped ? x->arg[1] : x;
     return low->kind == X_LIT && high->kind == X_LIT && low->lit >= least && high->lit <= most;
 }
@@ -108,6 +110,8 @@ static const expr *numbered(arena *mem, const expr *x)
 static const expr *round_trip(void *user, const expr *x)
 {
     const expr *by = x->kind == X_CAST ? x->arg[0] : x, *of = by->kind == X_CAST ? by->arg[0] : x;
+    if (x->dtype == TS_U8 && by->dtype == TS_F32 && x_is_call(by, "min") && is_within(by, TS_U8))
+        return x_cast(user, TS_U8, numbered(user, by));
     if (of == x || dtype_class(x->dtype) != D_REAL || of->dtype != x->dtype)
         return x;
     if (by->dtype == TS_F64 && x->dtype == TS_F32)
@@ -146,7 +150,7 @@ static const expr *rounded_of(arena *mem, const expr *x)
         return x;
     const expr *least = called(mem, x->arg[0], x->arg[0]->fn, (const expr *[]){of, real_number(mem, low * s)});
     const expr *within = x2(mem, "min", least, real_number(mem, high * s));
-    const expr *of_s = called(mem, x, &quotient, (const expr *[]){within, real_number(mem, s)});
+    const expr *of_s = s == 1 ? within : called(mem, x, &quotient, (const expr *[]){within, real_number(mem, s)});
     return x2(mem, "add", x1(mem, "round", of_s), real_number(mem, zero));
 }
 
@@ -158,6 +162,33 @@ static const expr *without_zero(arena *mem, const expr *x)
     const bool same = sum && x_is_call(sum->arg[0], "round") && x_is_call(sum->arg[0]->arg[0], "quotient") &&
                       zero->kind == X_LIT && is_number(x_uncast(x->arg[1]), zero->lit, 0);
     return same ? x2(mem, "add", sum->arg[0], real_number(mem, 0)) : x;
+}
+
+/* The least and the most that x can be, which is a number; false: it is not known. */
+static bool between(const expr *x, double *low, double *high)
+{
+    const expr *by = x->kind == X_CALL && x->n == 2 ? x_uncast(x->arg[1]) : NULL;
+    if (by && by->kind != X_LIT)
+        return false;
+    if (x_is_call(x, "min") && x_is_call(x->arg[0], "above") && x_uncast(x->arg[0]->arg[1])->kind == X_LIT) {
+        *low = x_uncast(x->arg[0]->arg[1])->lit, *high = by->lit;
+        return *low <= *high;
+    }
+    const bool known = (x_is_call(x, "round") || x_is_call(x, "add") || x_is_call(x, "quotient")) &&
+                       between(x->arg[0], low, high);
+    if (known && x_is_call(x, "round"))
+        *low = rint(*low), *high = rint(*high);
+    else if (known && x_is_call(x, "add"))
+        *low += by->lit, *high += by->lit;
+    else if (known)
+        *low /= by->lit, *high /= by->lit;
+    return known;
+}
+
+bool stays_between(const expr *x, double low, double high)
+{
+    double least, most;
+    return between(x, &least, &most) && least >= low && most <= high;
 }
 
 static const expr *idiom(void *user, const expr *x)

@@ -90,11 +90,14 @@ void vector_write(emitter *m, dtype d, const cexpr *place, const cexpr *value)
 
 /* Reals as whole numbers of at most 32 bits: truncated, or the nearest that there is; 0 of what is no number. The
  * highest of 32 bits is no real of 4 bytes: that below it is. */
-static const cexpr *truncated(emitter *m, element to, element from, const cexpr *x)
+static const cexpr *truncated(emitter *m, element to, const expr *of, const cexpr *x)
 {
+    const element from = vector_kind_of(m, of->dtype);
     const bool exact = to != E_I32 || from == E_F64, sign = !is_natural(to);
     const int bits = 8 * element_bytes(to) - sign;
     const long long high = exact ? (1LL << bits) - 1 : (1LL << bits) - 128, low = sign ? -(1LL << bits) : 0;
+    if (stays_between(of, (double)low, (double)high))
+        return as(m, to, E_I32, vector_one(m, E_I32, "of", x));
     const cexpr *real = exact ? x : vector_name(m, from, x);
     const cexpr *all = vector_one(
         m, E_I32, "of",
@@ -107,8 +110,9 @@ static const cexpr *truncated(emitter *m, element to, element from, const cexpr 
                        (const cexpr *const[]){far, vector_splat(m, E_I32, cexpr_word(m->mem, "0x7fffffff")), all});
 }
 
-const cexpr *vector_cast(emitter *m, dtype to, dtype from, const cexpr *x)
+const cexpr *vector_cast(emitter *m, dtype to, const expr *what, const cexpr *x)
 {
+    const dtype from = what->dtype;
     const element e = vector_kind_of(m, to), of = vector_kind_of(m, from);
     const char *load = cstyle_load(m->mem, m->d, NULL, to);
     if (to == TS_BOOL && from != TS_BOOL)
@@ -118,7 +122,7 @@ const cexpr *vector_cast(emitter *m, dtype to, dtype from, const cexpr *x)
     if (from == TS_BOOL && to != TS_BOOL)
         x = cexpr_one(m->mem, "(-$0)", x);
     if (dtype_class(from) == D_REAL && dtype_class(to) == D_WHOLE)
-        return truncated(m, e, of, x);
+        return truncated(m, e, what, x);
     x = as(m, e, of, x);
     if (dtype_class(to) != D_REAL || *load == '$' || m->p->reference)
         return x;

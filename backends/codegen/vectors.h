@@ -23,7 +23,7 @@ const cexpr *vector_name(emitter *m, element e, const cexpr *value); /* a name t
 /* A function of the library as it is for vectors: exp_x8 for "exp($0)" */
 const cexpr *vector_function(emitter *m, const char *spelled, int n, const cexpr *const *arg);
 bool vector_casts(const emitter *m, dtype to, dtype from); /* whether vectors can be converted so */
-const cexpr *vector_cast(emitter *m, dtype to, dtype from, const cexpr *x);
+const cexpr *vector_cast(emitter *m, dtype to, const expr *what, const cexpr *x); /* x: what is turned into it */
 const cexpr *vector_load(emitter *m, element e, const cexpr *place);
 void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value); /* a statement */
 /* It is more than moving elements that are no neighbours, which goes one by one in any case. runs: those of the result

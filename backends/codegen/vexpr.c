@@ -503,7 +503,7 @@ static const cexpr *write_new(vwriter *w, const expr *x)
         return apart(w, x);
     switch (x->kind) {
     case X_AXIS: return place(w, x);
-    case X_CAST: return vector_cast(m, x->dtype, x->arg[0]->dtype, write(w, x->arg[0]));
+    case X_CAST: return vector_cast(m, x->dtype, x->arg[0], write(w, x->arg[0]));
     case X_CALL: return call(w, x);
     case X_FOLD: return value_acc(m, NULL);
     case X_SCAN: return cexpr_word(m->mem, "folded");
