@@ -77,8 +77,8 @@ static const expr *gelu_of(arena *mem, const expr *x)
 /* A whole number wherever it is a number */
 static bool is_whole(const expr *x)
 {
-    static const char *const round[] = {"round", "floor", "ceil", "trunc"},
-                             *const keep[] = {"add", "sub", "max", "min", "above"};
+    static const char *const round[] = {"round", "floor", "ceil", "trunc"}, *const keep[] = {"add", "sub", "max", "min",
+                                                                                             "above"};
     bool all = x->kind == X_LIT ? x->lit == rint(x->lit) : x->kind == X_CAST && dtype_class(x->arg[0]->dtype) != D_REAL;
     for (int i = 0; i < COUNT(round) && !all; i++)
         all = x_is_call(x, round[i]);

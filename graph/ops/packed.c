@@ -108,8 +108,8 @@ static const char *word_sum(graph *g, bool zeros)
 }
 
 /* The same product from words of eight numbers, [n, blocks, words], as vectors of rows unpack them: a: x in parts of
- * 16^k, b: its words, c: scales [n, blocks], d: sums of x over a word, times e: less zeros [n, blocks], unless these are
- * all the same. NULL: it is none of whole blocks of 4 bits. */
+ * 16^k, b: its words, c: scales [n, blocks], d: sums of x over a word, times e: less zeros [n, blocks], unless all of
+ * these are the same. NULL: it is none of whole blocks of 4 bits. */
 static const node *by_words(const onnx_call *c, const packing *p)
 {
     static const char joined[] = "i32(a[i0,i1,4*i2])+256*i32(a[i0,i1,4*i2+1])+65536*i32(a[i0,i1,4*i2+2])"

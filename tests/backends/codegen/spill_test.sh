@@ -1,7 +1,7 @@
 #!/bin/sh
 # Where what follows sums has more numbers than registers are left, the sums wait in memory and a loop goes over rows of
 # the tile; where there are enough they stay. Rounding takes no division, and to natural numbers no test for what is no
-# number. Numbers are those of the interpreter.
+# number, nor a second limit. Numbers are those of the interpreter.
 # ctest: fast
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
@@ -30,6 +30,8 @@ grep -q 'for (long m_3 = 0; m_3 < 6; m_3++) {' code/k_*.c || wrong "no loop goes
 grep -q 'quotient_x4(' code/k_*.c || wrong "what is rounded is divided"
 grep -q 'x4_min(f32x4_above(' code/k_*.c || wrong "what is no number is not limited"
 ! grep -Eq 'blend\(\(i32x4\)\(v|splat\(124|uint8_t' code/k_*.c || wrong "a zero is added and taken off again"
+model 1 '{"op": "QuantizeLinear", "in": ["p", "s", "z"], "out": ["y"]}'
+grep -q 'i8x4_narrow(i32x4_of(f32x4_rint(' code/k_*.c || wrong "what is rounded to bytes is limited once more"
 model 1e-5 '{"op": "Relu", "in": ["p"], "out": ["y"]}'
 ! grep -q 'sums\[' code/k_*.c || wrong "12 sums leave 16 registers for one number"
 finish
