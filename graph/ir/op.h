@@ -49,6 +49,8 @@ const expr *defn_routine(defn *d, const routine *r);
 typedef struct onnx_value {
     const node *node;             /* NULL: none, or a list */
     const struct onnx_list *list; /* NULL: none, or a node */
+    const attr *texts;            /* the list of texts of which the node has places; NULL: they are numbers */
+    const char *none;             /* of texts: what its place -1 stands for */
 } onnx_value;
 typedef struct onnx_list {
     bool optional; /* of at most one value; otherwise a sequence */

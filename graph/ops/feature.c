@@ -1,6 +1,6 @@
 /* feature.c - operators of ONNX's domain of older machine learning that are other operations in disguise: what prepares
  * features, and what stands behind a classifier. There are no tensors of texts: what gives one of a list of texts gives
- * its place in the list, -1 where it is none of them; what takes texts is refused. */
+ * its place in the list, -1 where it is none of them; what takes texts takes such places, or is refused. */
 #include "graph/ops/forest.h"
 #include "graph/ops/scores.h"
 
@@ -143,26 +143,58 @@ static bool make_vector(const onnx_call *c, onnx_value *out, err *e)
     return onnx_give(c, &out[0].node, g_joined(c->g, n, part, 1), e);
 }
 
+/* The first line of the list that is the text, or how many there are */
+static int64_t line_of(const attr *list, const char *is, size_t length)
+{
+    int64_t i = 0;
+    for (const char *s = list->s; i < list->n; i++) {
+        const size_t own = strcspn(s, "\n");
+        if (own == length && !memcmp(s, is, own))
+            break;
+        s += own + (s[own] == '\n');
+    }
+    return i;
+}
+
+/* x of texts, by their places in a list of its own, as places in that one, whose length stands for what is not in it */
+static const node *places_in(const onnx_call *c, const attr *list)
+{
+    const onnx_value *x = &c->value[0];
+    const int n = x->texts->n;
+    int64_t *place = arena_array(&c->g->mem, (size_t)n + 1, sizeof *place);
+    const char *s = x->texts->s;
+    for (int i = 0; i < n; i++) {
+        const size_t length = strcspn(s, "\n");
+        place[i] = line_of(list, s, length), s += length + (s[length] == '\n');
+    }
+    place[n] = line_of(list, x->none, strlen(x->none)); /* where -1 counts from the end */
+    return g_call2(c->g, "gather axis=0", g_ints(c->g, n + 1, place), x->node);
+}
+
 /* y[..., k] = x[...] == category k */
 static bool make_one_hot(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;
+    const attr *texts = c->value[0].texts ? onnx_attr(c, "cats_strings") : NULL;
     const int64_t *category;
     int n;
-    if (given(c, "cats_strings"))
+    if (given(c, "cats_strings") && !texts)
         return refuse_texts(c, "cats_strings", e);
     if (!forest_ints(c, "cats_int64s", &category, &n, e))
         return false;
+    n = texts ? texts->n : n;
     if (n < 1)
         return err_set(e, TS_BAD_INPUT, "cats_int64s is empty, one category at least expected");
-    const node *x = g_cast(g, c->in[0], TS_I64);
-    const node *y = g_call2(g, "equal", g_call1(g, "expand_dims axes=[-1]", x), g_ints(g, n, category));
+    const node *x = texts ? places_in(c, texts) : g_cast(g, c->in[0], TS_I64);
+    const node *y = g_call2(g, "equal", g_call1(g, "expand_dims axes=[-1]", x),
+                            texts ? g_count(g, n, TS_I64) : g_ints(g, n, category));
     return onnx_give(c, &out[0].node, y ? g_cast(g, y, TS_F32) : NULL, e);
 }
 
 typedef struct side { /* of a map: keys or values */
     const node *node; /* [n], or for texts NULL */
     int n;
+    const attr *texts;
 } side;
 
 static const node *constant(const onnx_call *c, const ts_array *a)
@@ -196,7 +228,7 @@ static bool side_read(const onnx_call *c, const char *which, side *out, err *e)
         return false;
     if (out->n)
         return out->node = scores_table(c->g, TS_F32, out->n, 0, real), true;
-    out->n = s && s->kind == 'S' ? s->n : 0;
+    out->texts = s && s->kind == 'S' ? s : NULL, out->n = out->texts ? s->n : 0;
     return true;
 }
 
@@ -215,32 +247,52 @@ static const node *default_of(const onnx_call *c, const side *value)
                : g_cast(c->g, g_ints(c->g, 1, &none), value->node->type.dtype);
 }
 
+/* In version 1 one list has the texts of 0, 1, ...: which side they are, the operand says. */
+static bool sides_read(const onnx_call *c, side *key, side *value, err *e)
+{
+    const attr *classes = given(c, "classes_strings") ? onnx_attr(c, "classes_strings") : NULL;
+    if (!classes)
+        return side_read(c, "keys", key, e) && side_read(c, "values", value, e);
+    *key = *value = (side){g_count(c->g, classes->n, TS_I64), classes->n, NULL};
+    *(c->value[0].texts ? key : value) = (side){NULL, classes->n, classes};
+    return true;
+}
+
+/* The first k where x is key[k], or how many there are */
+static const node *first_key(const onnx_call *c, const side *key)
+{
+    graph *g = c->g;
+    const node *x = c->in[0], *keys = g_cast(g, key->node, x->type.dtype);
+    const int64_t flat = type_count(&x->type), extent[] = {flat, key->n};
+    const bool real = dtype_class(x->type.dtype) == D_REAL && c->version >= 4; /* then NaN may be a key */
+    const char *how = arena_format(
+        &g->mem, real ? "select(a[i0]==b[i1]||isnan(a[i0])&&isnan(b[i1]),i1,%d)" : "select(a[i0]==b[i1],i1,%d)",
+        key->n);
+    const node *place = g_element(g, NODES(g_reshape(g, x, 1, &flat), keys), &(spelling){1, 1, extent, "min", how});
+    return g_reshape(g, place, x->type.rank, x->type.dim);
+}
+
 /* y = value[k] of the first k where x is key[k] */
 static bool make_encode(const onnx_call *c, onnx_value *out, err *e)
 {
     graph *g = c->g;
-    const node *x = c->in[0];
     side key, value;
-    if (given(c, "classes_strings") || given(c, "keys_strings"))
-        return refuse_texts(c, given(c, "keys_strings") ? "keys_strings" : "classes_strings", e);
-    if (!side_read(c, "keys", &key, e) || !side_read(c, "values", &value, e))
+    if (!sides_read(c, &key, &value, e))
         return false;
-    if (!key.node || key.n != value.n || key.n < 1)
+    if (key.texts && !c->value[0].texts)
+        return refuse_texts(c, key.texts->name, e);
+    if ((!key.node && !key.texts) || key.n != value.n || key.n < 1)
         return err_set(e, TS_BAD_INPUT, "%d keys and %d values, as many of both expected", key.n, value.n);
-    if (x->type.rank + 1 > MAX_RANK)
+    if (c->in[0]->type.rank + 1 > MAX_RANK)
         return operands_refuse(1, c->in, e, "a rank below %d", MAX_RANK);
-    const node *keys = g_cast(g, key.node, x->type.dtype);
     const node *values = value.node ? value.node : g_count(g, value.n, TS_I64), *other = default_of(c, &value);
     if (other && type_count(&other->type) != 1)
         return err_set(e, TS_BAD_INPUT, "default_tensor has %lld elements, one expected",
                        (long long)type_count(&other->type));
-    const int64_t flat = type_count(&x->type), extent[] = {flat, key.n};
-    const bool real = dtype_class(x->type.dtype) == D_REAL && c->version >= 4; /* then NaN may be a key */
-    const char *how = arena_format(
-        &g->mem, real ? "select(a[i0]==b[i1]||isnan(a[i0])&&isnan(b[i1]),i1,%d)" : "select(a[i0]==b[i1],i1,%d)", key.n);
-    const node *place = g_element(g, NODES(g_reshape(g, x, 1, &flat), keys), &(spelling){1, 1, extent, "min", how});
-    const node *y = g_call2(g, "gather axis=0", g_joined(g, NODES(values, other), 0), place); /* of [n + 1] */
-    return onnx_give(c, &out[0].node, g_reshape(g, y, x->type.rank, x->type.dim), e);
+    const node *place = key.texts ? places_in(c, key.texts) : first_key(c, &key);
+    if (value.texts)
+        out[0].texts = value.texts, out[0].none = onnx_word(c, "default_string", "_Unused");
+    return onnx_give(c, &out[0].node, g_call2(g, "gather axis=0", g_joined(g, NODES(values, other), 0), place), e);
 }
 
 /* The probabilities as they are, columns in the order of the labels: what others make a map of for each row. */

@@ -34,14 +34,20 @@ def attribute(v):
     return {"floats": [number(x) for x in v]} if reals else v
 
 
-def run(name, kind, version, x, want, tolerance=1e-5, target="interp", **attrs):
+def step(name, kind, ins, outs, attrs):
+    return {"name": name, "op": "ai.onnx.ml." + kind, "in": ins, "out": outs,
+            "attr": {k: attribute(v) for k, v in attrs.items()}}
+
+
+def run(name, kind, version, x, want, tolerance=1e-5, target="interp", before=None, **attrs):
+    """before: attributes of a LabelEncoder through which the input goes first"""
     global runs, bad
     outs = [f"y{i}" for i in range(len(want))]
+    first = [step("b", "LabelEncoder", ["x"], ["t"], before)] if before else []
     graph = {"format": "graph/1", "opset": {"": 17, "ai.onnx.ml": version},
              "inputs": [{"name": "x", "dtype": DTYPES[x.dtype.type], "shape": list(x.shape)}],
              "outputs": [{"name": o} for o in outs],
-             "nodes": [{"name": "n", "op": "ai.onnx.ml." + kind, "in": ["x"], "out": outs,
-                        "attr": {k: attribute(v) for k, v in attrs.items()}}]}
+             "nodes": [*first, step("n", kind, ["t" if before else "x"], outs, attrs)]}
     with open(f"{FOLDER}/m.json", "w") as f:
         json.dump(graph, f)
     np.save(f"{FOLDER}/x.npy", x)
@@ -386,6 +392,18 @@ def features(x):
         run("labels to reals", "LabelEncoder", 2, x, [np.where(place < 0, 0, place + 1.5).astype(np.float32)],
             keys_int64s=[1, 3], values_floats=[1.5, 2.5])
         run("labels to texts", "LabelEncoder", 2, x, [place], keys_int64s=[1, 3], values_strings=["one", "three"])
+        texts = {"keys_int64s": [1, 3, 0], "values_strings": ["one", "three", "one"], "default_string": "none"}
+        kept = np.where((x == 1) | (x == 0), 4, np.where(x == 3, -5, 9)).astype(np.int64)
+        run("texts to labels", "LabelEncoder", 2, x, [kept], before=texts, keys_strings=["", "none", "one", "three"],
+            values_int64s=[7, 9, 4, -5])
+        run("texts to labels or none", "LabelEncoder", 2, x, [np.where(kept == 4, 1.5, -0.0).astype(np.float32)],
+            before=texts, keys_strings=["one", "on"], values_floats=[1.5, 2.5])
+        run("texts to texts", "LabelEncoder", 2, x, [np.where(kept == -5, 1, np.where(kept == 9, 0, -1))], before=texts,
+            keys_strings=["none", "three"], values_strings=["x", "y"])
+        run("one hot of texts", "OneHotEncoder", 1, x, [(kept[..., None] == [9, 4]).astype(np.float32)], before=texts,
+            cats_strings=["none", "one"], zeros=1)
+        if x.dtype == np.int64:
+            run("classes", "LabelEncoder", 1, x, [np.where((x >= 0) & (x < 3), x, -1)], classes_strings=["a", "b", "c"])
 
 
 regressors()
