@@ -280,7 +280,8 @@ static bool verify(race *r, contestant *c, ts_error *e)
     if (*c->unverified != 0)
         return true;
     const cJSON *port = js_get(r->judge.facts, "outputs");
-    verify_task t = {reference, folder, cJSON_GetArraySize(port), tolerance_of(&r->o), port, r->o.train != NULL};
+    const int n_output = (int)js_get_number(c->facts, "compared", cJSON_GetArraySize(port));
+    verify_task t = {reference, folder, n_output, tolerance_of(&r->o), port, r->o.train != NULL};
     numerics n;
     ts_error wrong = {0};
     bool right = verify_outputs(&t, &n, &wrong);

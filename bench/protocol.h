@@ -3,6 +3,7 @@
  *   plan {as for open}  -> PLANNED            or FAILED: mistakes in what was given, before anything takes long
  *   open {"model","dims","inputs":[{"name","path"}],"seed","threads",...}
  *                       -> READY {"plan","inputs","outputs","hash","version",...}
+ *                          "compared", of a peer: so many outputs, from the first, are the candidates'
  *                          FAILED {"code","text","planned"}   ABSENT {"text"}: there is nothing to run it with
  *                          "planned": what failed is the plan or what came after it, not the model
  *                          with "train" (members as in train/options.h) passes are steps of training: inputs are

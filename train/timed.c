@@ -128,7 +128,7 @@ static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
 {
     const net *n = &t->net;
     data *d = &t->data;
-    /* a stream's row is a token longer, its last one being a label only */
+    /* a stream's rows follow each other; its last token is a label only */
     const int64_t length = n->stream ? n->length + 1 : n->length;
     int32_t *label = drawn(n->batch, n->classes, seed + 1, e);
     d->label = calloc((size_t)n->batch, sizeof *d->label);
@@ -153,7 +153,7 @@ bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
     bool good = which ||
                 err_memory(e, (size_t)n->batch * sizeof *which, "a batch of %lld examples", (long long)n->batch);
     for (int64_t i = 0; good && i < n->batch; i++)
-        which[i] = n->stream ? i * (n->length + 1) : i;
+        which[i] = n->stream ? i * n->length : i;
     good = good && draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);
     free(which);
     return good;

@@ -42,8 +42,9 @@ def ordered(held):
 
 class Step:
     def fits(self, train):
-        told = {name: train[name] for name in ("task", "optimizer", "accumulate", "freeze", "precision")}
-        if told != {"task": "lm", "optimizer": "adamw", "accumulate": 1, "freeze": [], "precision": "f32"}:
+        told = {name: train[name] for name in ("task", "optimizer", "accumulate", "freeze", "precision", "schedule")}
+        if told != {"task": "lm", "optimizer": "adamw", "accumulate": 1, "freeze": [], "precision": "f32",
+                    "schedule": "linear"} or train["weight-decay"] >= 0:
             raise Absent("its training step is AdamW in f32 on all weights, with --task lm")
 
     def open(self, model, inputs, threads, train):

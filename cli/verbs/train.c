@@ -215,7 +215,6 @@ static const option main_options[] = {
     {"labels", 0, INTEGER, "N", "classes (default: as many as the data has)", NULL, false, 1, 1000000},
     {"columns", 0, WORD, "TEXT,LABEL", "columns, members of .jsonl (default: text,label)", ONCE},
     {"epochs", 0, INTEGER, "N", "times through the data", NULL, false, 1, 1000000},
-    {"lr", 0, NUMBER, "X", "learning rate", NULL, false, 0, 1000},
     {0},
 };
 static const option data_options[] = {
@@ -238,10 +237,8 @@ static const option model_options[] = {
 static const option step_options[] = {
     {"shards", 0, INTEGER, "N", "parts of a batch; they decide bits", NULL, false, 1, MOST_SHARDS},
     {"accumulate", 0, INTEGER, "N", "batches whose mean gradient is one step", NULL, false, 1, 1 << 20},
-    {"schedule", 0, CHOICE, "linear|cosine|constant", "of the learning rate, after warming up", ONCE},
     {"warmup", 0, INTEGER, "N", "steps of rising learning rate (default: a tenth)", NULL, false, 0, MOST_STEPS},
     {"total-steps", 0, INTEGER, "N", "steps of the schedule (default: those of the run)", NULL, false, 1, MOST_STEPS},
-    {"weight-decay", 0, NUMBER, "X", "decay of the weights", NULL, false, 0, 1000},
     {"no-decay", 0, WORD, "GLOB|none", "parameters without decay (default: those of rank 1); repeats", REPEATS},
     {"beta1", 0, NUMBER, "X", "decay of the first moment", NULL, false, 0, 1},
     {"beta2", 0, NUMBER, "X", "decay of the second moment", NULL, false, 0, 1},
