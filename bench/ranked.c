@@ -27,6 +27,8 @@ static bool one_lap(const ranked *r, int64_t number, lap *out, ts_error *e)
     barrier(r->ranks);
     if (number > WARM) /* the first ones may compile */
         ranks_judge(r->ranks, number);
+    else
+        ranks_works(r->ranks, "its first passes");
     const double from = seconds_now();
     if (!r->pass(r->user, &p, e))
         return false;
@@ -121,7 +123,7 @@ bool ranked_run(const ranked *r, cJSON *out, ts_error *e)
     bool good = true;
     for (int i = 0; good && i < n; i++)
         good = one_lap(r, WARM + 1 + i, &own[i], e);
-    ranks_judge(r->ranks, 0);
+    ranks_works(r->ranks, NULL);
     if (good) {
         ranks_spread(r->ranks, table, count * (size_t)n * sizeof *table);
         put_all(&(column){r->ranks, table, n}, out);

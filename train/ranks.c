@@ -8,10 +8,13 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- who started this process ---- */
@@ -89,7 +92,8 @@ enum { SPANS = 2 };
 
 typedef struct pulse {
     atomic_uint beats;
-    atomic_llong step; /* 0: it is not judged */
+    atomic_llong step;      /* 0: it works at something else */
+    const char *_Atomic at; /* NULL: it is not judged */
 } pulse;
 
 void ranks_judge(const ranks *r, int64_t step)
@@ -97,6 +101,13 @@ void ranks_judge(const ranks *r, int64_t step)
     if (r->pulse)
         atomic_store(&r->pulse->step, step);
     ranks_lives(r);
+}
+
+void ranks_works(const ranks *r, const char *at)
+{
+    if (r->pulse)
+        atomic_store(&r->pulse->at, at);
+    ranks_judge(r, 0);
 }
 
 void ranks_lives(const ranks *r)
@@ -118,22 +129,51 @@ static bool waits_for_disk(void)
     return state == 'D';
 }
 
+static double cpu_seconds(clockid_t of)
+{
+    struct timespec t = {0};
+    clock_gettime(of, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Any thread but this one, since last it did; a compiler has limits of its own. */
+static bool runs(double *since)
+{
+    static const double LEAST = 1e-3; /* seconds; less is what libraries do in their sleep */
+    siginfo_t info;
+    const double now = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+    if (now - *since < LEAST && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return false;
+    *since = now;
+    return true;
+}
+
 static void end_by(const ranks *r, const char *why)
 {
     r->lost(r->user, why);
     r->by->stop(TS_FAILED);
 }
 
+static void end_still(const ranks *r, double still, long long step, const char *at)
+{
+    char line[200], number[40];
+    snprintf(number, sizeof number, "step %lld", step);
+    snprintf(line, sizeof line, "rank %d has stood still for %.0f s in %s, and waits for no other rank: all end",
+             r->rank, still, step ? number : at);
+    end_by(r, line);
+}
+
 static void *watch(void *of)
 {
     ranks *r = of;
     const int left = (r->rank + r->count - 1) % r->count, right = (r->rank + 1) % r->count;
-    double silent = 0, still = 0, longest = 0, before = seconds_now();
+    double silent = 0, still = 0, longest = 0, ran_at = 0, before = seconds_now();
     for (unsigned seen = 0; !r->ends; usleep((useconds_t)(1e6 * BETWEEN))) {
         const double now = seconds_now(), ran = fmin(now - before, 2 * BETWEEN);
         const unsigned beats = atomic_load(&r->pulse->beats);
         const long long step = atomic_load(&r->pulse->step);
-        const bool lives = beats != seen || !step;
+        const char *at = atomic_load(&r->pulse->at);
+        const bool lives = beats != seen || (!step && (!at || runs(&ran_at)));
         char line[160];
         longest = step && lives ? fmax(longest, still) : longest;
         silent = r->by->beat(right, left) ? 0 : silent + ran, still = lives ? 0 : still + ran;
@@ -142,13 +182,8 @@ static void *watch(void *of)
             snprintf(line, sizeof line,
                      "rank %d has not answered for %.0f s (stopped, or its machine is gone): all end", left, SILENT);
             end_by(r, line);
-        } else if (still >= SILENT + SPANS * longest && !waits_for_disk()) {
-            snprintf(line, sizeof line,
-                     "rank %d has stood still for %.0f s in step %lld, and waits for no other rank: "
-                     "all end",
-                     r->rank, still, step);
-            end_by(r, line);
-        }
+        } else if (still >= SILENT + (step ? SPANS * longest : 0) && !waits_for_disk())
+            end_still(r, still, step, at);
     }
     return NULL;
 }

@@ -25,8 +25,10 @@ bool ranks_open(ranks *r, ts_error *e);
 /* All ranks have come to the same end; without it the end of one process is that of all, with its exit code. */
 void ranks_close(ranks *r);
 /* Who works at a step, from 1, says so again and again: seconds of silence, but for those in which it waits for another
- * rank, are the end of all. Step 0: what follows may take as long as it likes. */
+ * rank, are the end of all. Else at what it works: that may take as long as it likes while a thread or a child of it
+ * runs, or a disk is waited for; NULL: in any way. */
 void ranks_judge(const ranks *r, int64_t step);
+void ranks_works(const ranks *r, const char *at);
 void ranks_lives(const ranks *r);
 /* Of a rank that failed alone, or does not know: rank 0 has a while to tell what all of them met. */
 void ranks_fail(const ranks *r, ts_error *e);

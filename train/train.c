@@ -258,6 +258,8 @@ static bool one_step(training *t, double *norms, ts_error *e)
     bool good = true;
     if (t->done > t->begun_at) /* the first one compiles what waits for its first launch */
         ranks_judge(&t->ranks, t->done + 1);
+    else
+        ranks_works(&t->ranks, "its first step");
     for (int64_t part = 0; good && part < t->asked->accumulate && all_finite(&r); part++)
         good = one_batch(t, part, &r, e);
     if (!good)
@@ -317,16 +319,19 @@ static int train(training *t, ts_error *e)
     t->begun = seconds_now(), t->begun_at = t->done;
     good = good && ranks_take(&t->ranks, (char *)&t->course, sizeof t->course, e);
     while (good && !stopped) {
+        ranks_works(&t->ranks, "an evaluation");
         good = !evaluation_due(t) || evaluate(t, e);
         if (!good || t->done >= t->facts.steps || patience_ends(t))
             break;
         good = one_step(t, norms, e);
-        ranks_judge(&t->ranks, 0); /* files and evaluations may take long */
+        ranks_works(&t->ranks, "a checkpoint");
         stopped = good && t->stops;
         if (good && due(t->done, t->asked->save_every, t->facts.batch_steps))
             good = save(t, e);
     }
+    ranks_works(&t->ranks, "a checkpoint");
     good = good && save(t, e);
+    ranks_works(&t->ranks, NULL);
     free(norms), free(t->which), free(t->batch);
     return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
 }

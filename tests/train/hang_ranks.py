@@ -1,6 +1,7 @@
-# Stops the first thread of one rank, and nothing else of it, as a debugger does: all end within 10 s, its number and
-# step are said. Then runs beside processes that keep all cores busy, whose ranks are all suspended for a while, too:
-# nobody is blamed. hang_ranks.py TESSERA MPIRUN [RUNS=1]; the folder has the fixture. By hand twenty runs.
+# Stops the first thread of one rank, and nothing else of it, as a debugger does, in a step, in the first one and in an
+# evaluation, and lets the naming of a checkpoint never end: all end within 10 s, its number and place are said. Then
+# runs beside processes that keep all cores busy, whose ranks are all suspended for a while, too: nobody is blamed.
+# hang_ranks.py TESSERA MPIRUN [RUNS=1]; the folder has the fixture. By hand twenty runs.
 import ctypes, os, random, re, signal, subprocess, sys, time
 
 tessera, mpirun, seed = sys.argv[1], sys.argv[2], int(os.environ.get("SEED", time.time_ns() % 10**6))
@@ -58,28 +59,38 @@ def end(p):
     return p.wait(), p.stderr.read()
 
 
-def hang(n, who, run):
-    p = ranks(n, "--steps", "100000000", "-o", run)
-    awake(lambda: steps(run) < 20 and p.poll() is None, 60)
-    time.sleep(random.uniform(0, 0.5))
-    pids = [int(open(f"hang.{i}").read()) for i in range(n)]
-    trace(SEIZE, pids[who]), trace(INTERRUPT, pids[who])
+def hang(n, who, run, at=r"step \d+", after=20, *more):
+    """Once the run has so many steps; without a rank, the run hangs by itself."""
+    p = ranks(n, "--steps", "100000000", "-o", run, *more)
+    awake(lambda: not (os.path.exists(f"{run}/metrics.jsonl") and steps(run) >= after) and p.poll() is None, 60)
+    time.sleep(random.uniform(0.1, 0.5))
+    pids, by_itself = [int(open(f"hang.{i}").read()) for i in range(n)], who is None
+    who = 0 if by_itself else who
+    if not by_itself:
+        trace(SEIZE, pids[who]), trace(INTERRUPT, pids[who])
 
     def going():
         try:
-            os.waitpid(pids[who], WALL | os.WNOHANG)  # its end is told to who traces it first
+            by_itself or os.waitpid(pids[who], WALL | os.WNOHANG)  # its end is told to who traces it first
         except ChildProcessError:
             pass
         return any(map(lives, pids))
 
     took = awake(going, 20)
     code, said = end(p)
-    assert re.search(rf"rank {who} has stood still for \d+ s in step \d+", said), (seed, n, who, said)
+    assert re.search(rf"rank {who} has stood still for \d+ s in {at},", said), (seed, n, who, said)
     assert took < 10 and code != 0, (seed, n, who, took, code, said)
     return took
 
 
 slowest = max(hang(n, random.randrange(n), f"hung{n}") for n in (2, 4))
+slowest = max(slowest, hang(2, 1, "hung-first", "its first step", 0, "--accumulate", "20000"))
+open("long.tsv", "w").write(open("train.tsv").read() * 100)
+slowest = max(slowest, hang(2, 0, "hung-eval", "an evaluation", 1, "--eval", "long.tsv", "--eval-every", "1"))
+if os.path.exists("still.so"):  # rank 0 alone writes checkpoints
+    os.environ["LD_PRELOAD"] = os.path.abspath("still.so")
+    slowest = max(slowest, hang(2, None, "hung-save", "a checkpoint", 5, "--save-every", "5"))
+    del os.environ["LD_PRELOAD"]
 hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
 try:
     for i in range(RUNS):
