@@ -105,6 +105,8 @@ static const move_form moves[] = {{16, "uint4", "take16($0, $1)", "*(__local uin
 
 static const spelling spellings[] = {
     {"exp", true, "fast_exp($0)"},
+    {"log", true, "fast_log($0)"},
+    {"log1p", true, "fast_log1p($0)"},
     {"erf", true, "fast_erf($0)"},
     {"tanh", true, "fast_tanh($0)"},
     {"max", true, "fast_max($0, $1)"},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A batch in shards: the bits are those of any number of threads and processes, with every MPI that is here, and of a run that
+# A batch in shards: the bits are those of any number of threads and processes, with every MPI here, of PoCL beside c, and of a run that
 # goes on with another number; what differs among ranks is refused by name; a rank that fails, dies, stops or meets a NaN is the
 # end of all within 10 s, and the run goes on to the same bits.
 # ctest: Og timeout=300
@@ -82,6 +82,17 @@ two=c:numa0,c:cores0 four=c,c:numa0,c:cores0,c:cores0-0
 same one devices
 "$TESSERA" train $wide --target $four -o wide-devices || wrong "four devices do not train a model of several buckets"
 same wide wide-devices
+mixed= # an OpenCL device that is a processor, where there is one, has the same bits
+"$TESSERA" run bert-tiny --dim seq=4 --target opencl:0 -q >/dev/null 2>&1 && mixed=c,opencl:0
+if [ "$mixed" ]; then
+    "$TESSERA" train "$@" --data train.tsv --steps 12 --target $mixed -o mixed || wrong "$mixed: two kinds of devices do not train"
+    same one mixed
+    "$TESSERA" train $wide --target $mixed -o wide-mixed || wrong "$mixed: a model of several buckets does not train"
+    same wide wide-mixed
+    "$TESSERA" train "$@" --data train.tsv --steps 5 --total-steps 12 --target $mixed -o mixed-on || wrong "$mixed: five steps"
+    "$TESSERA" train --resume mixed-on --steps 12 --target c -q || wrong "one device does not go on where $mixed ended"
+    same one mixed-on
+fi
 "$TESSERA" train "$@" --data train.tsv --steps 5 --total-steps 12 -o devices-on || wrong "one device does not train"
 "$TESSERA" train --resume devices-on --steps 9 --target $four -q || wrong "four devices do not go on"
 "$TESSERA" train --resume devices-on --steps 12 --target c -q || wrong "one device does not go on"
@@ -122,6 +133,10 @@ for mpi in openmpi mpich; do
     done
     ranks 2 train "$@" --data train.tsv --steps 12 --target $two -o $mpi-devices || wrong "$mpi: 2 ranks of 2 devices" "$(cat said)"
     same one $mpi-devices
+    if [ "$mixed" ]; then
+        ranks 2 train "$@" --data train.tsv --steps 12 --target $mixed -o $mpi-mixed || wrong "$mpi: 2 ranks of $mixed" "$(cat said)"
+        same one $mpi-mixed
+    fi
     for n in 2 8; do
         ranks $n train $wide -o $mpi-wide$n || wrong "$mpi: $n ranks of several buckets end with $?" "$(cat said)"
         same wide $mpi-wide$n
