@@ -34,8 +34,7 @@ static bool one_token(writer *w, decoder *d, ts_error *e)
         return false;
     for (int64_t r = 0; r < w->how->batch; r++) {
         row *one = &w->row[r];
-        const uint64_t number = (uint64_t)(w->n - w->prompt) + (uint64_t)r * 0x9E3779B97F4A7C15u;
-        const uint64_t bits = random_bits(0, w->how->seed * 1000003u + number);
+        const uint64_t bits = random_bits(w->how->seed, (uint64_t)r << 32 | (uint64_t)(w->n - w->prompt));
         const int64_t id = sample_token(&w->how->sampling, d->logit + r * d->classes, d->classes,
                                         (double)(bits >> 11) * 0x1p-53);
         if (id < 0)

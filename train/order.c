@@ -1,4 +1,4 @@
-/* order.c - a shuffle by splitmix64 of seed and epoch: a resumed run needs nothing of what went before. */
+/* order.c - a shuffle by seed and epoch alone: a resumed run needs nothing of what went before. */
 #include "train/order.h"
 
 #include "graph/base/err.h"
@@ -95,7 +95,7 @@ static void shuffle(order *o, int64_t epoch)
     for (int64_t i = 0; i < o->n; i++)
         o->place[i] = i;
     for (int64_t i = o->n - 1; i > 0; i--) {
-        const uint64_t r = random_bits(0, o->seed * 1000003u + (uint64_t)epoch * 10007u + (uint64_t)i * 31u);
+        const uint64_t r = random_bits(o->seed, (uint64_t)epoch << 32 | (uint64_t)i);
         const int64_t j = (int64_t)(r % ((uint64_t)i + 1)), was = o->place[i];
         o->place[i] = o->place[j], o->place[j] = was;
     }
@@ -114,7 +114,7 @@ bool order_batch(order *o, int64_t step, int64_t *out, ts_error *e)
     }
     if (o->stream) {
         for (int64_t i = 0; i < o->batch; i++)
-            out[i] = (int64_t)(random_bits(0, o->seed * 1000003u + (uint64_t)(step * o->batch + i)) % (uint64_t)o->n);
+            out[i] = (int64_t)(random_bits(o->seed, (uint64_t)(step * o->batch + i)) % (uint64_t)o->n);
         return true;
     }
     const int64_t per = order_epoch_steps(o);

@@ -4,8 +4,8 @@
 #include "train/data.h"
 
 /* Epochs are shuffled by Fisher and Yates: for i from n-1 down to 1, p[i] and p[j] change places,
- * j = splitmix64(seed * 1000003 + epoch * 10007 + i * 31) mod (i + 1). What does not fill a batch at the end is left
- * out. A stream has windows at random places instead. */
+ * j = random_bits(seed, epoch * 2^32 + i) mod (i + 1). What does not fill a batch at the end is left out. A stream has
+ * windows at random places instead. */
 typedef struct order {
     int64_t n, batch; /* examples, or places of a stream where a window may begin */
     uint64_t seed;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char format[] = "training/1";
+static const char format[] = "training/1", generator[] = "threefry2x32-20"; /* graph/base/random.h */
 static const char *const settings[] = {"run.json", "run.copy.json"}; /* the second is for when the first is damaged */
 enum { N_SETTINGS = 2 };
 enum { MOST_PATH = 4096, LOCK_TRIES = 20 }; /* bytes; tries until a lock counts as held by somebody */
@@ -90,8 +90,8 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     cJSON *o = cJSON_CreateObject();
     js_text(o, "format", format);
     cJSON_AddItemToObject(o, "config", option_json(w));
-    js_put(o, "model:%s,data:%s,order:%s,numbers:%s,tokens:%s,target:%s,isa:%s", f->model, f->data, f->order,
-           f->numbers, f->tokens, f->target, f->isa);
+    js_put(o, "model:%s,data:%s,order:%s,numbers:%s,tokens:%s,target:%s,isa:%s,random:%s", f->model, f->data, f->order,
+           f->numbers, f->tokens, f->target, f->isa, generator);
     js_put(o, "classes:%g,steps:%g,epoch_steps:%g,total_steps:%g,warmup:%g", (double)f->classes, (double)f->steps,
            (double)f->batch_steps, (double)f->total_steps, (double)f->warmup);
     char *plain = js_to_text(o, true), *s = plain ? files_seal_text(plain) : NULL;
@@ -115,6 +115,7 @@ static void take_facts(run_facts *f, const cJSON *o)
     take_text(f->order, sizeof f->order, o, "order"), take_text(f->numbers, sizeof f->numbers, o, "numbers");
     take_text(f->tokens, sizeof f->tokens, o, "tokens");
     take_text(f->target, sizeof f->target, o, "target"), take_text(f->isa, sizeof f->isa, o, "isa");
+    f->redrawn = strcmp(js_get_text(o, "random"), generator) != 0;
     f->classes = (int64_t)js_get_number(o, "classes", 0), f->steps = (int64_t)js_get_number(o, "steps", 0);
     f->batch_steps = (int64_t)js_get_number(o, "epoch_steps", 0);
     f->total_steps = (int64_t)js_get_number(o, "total_steps", 0);

@@ -16,6 +16,7 @@ typedef struct run_facts {
     /* Of the plan, as ts_options has them: bits depend on both, on threads they do not. target "" in older runs; isa
      * "": the best there is. */
     char target[512], isa[32];
+    bool redrawn; /* an older run, whose random numbers are no longer made */
     int64_t classes, steps, total_steps, warmup, batch_steps; /* batch_steps: of an epoch */
 } run_facts;
 

@@ -146,6 +146,10 @@ static bool same_files(const run_facts *began, const run_facts *is, const char *
                        : strcmp(began->order, is->order) != 0 ? "the order"
                        : retold                               ? "the tokenizer"
                                                               : NULL;
+    if (!what && began->redrawn) {
+        err_set(e, TS_UNSUPPORTED, "the run in '%s' drew other random numbers than this Tessera does", run);
+        return err_hint(e, "go on with the Tessera that began it, or train anew in another folder with -o");
+    }
     if (!what)
         return true;
     err_set(e, TS_BAD_INPUT, "%s is not the one that the run in '%s' began with", what, run);

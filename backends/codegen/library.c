@@ -246,6 +246,23 @@ const function library[] = { /* each uses only those above it */
      "        if (k & 1) y *= b;\n"
      "    return (int64_t)y;\n"
      "}\n"},
+    {"threefry", "", PLAIN,
+     "FUNCTION int64_t threefry(int64_t key, int64_t counter) /* Threefry-2x32 of 20 rounds */\n"
+     "{\n"
+     "    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)((uint64_t)key >> 32), k2 = 0x1BD11BDAu ^ k0 ^ k1;\n"
+     "    uint32_t x = (uint32_t)counter + k0, y = (uint32_t)((uint64_t)counter >> 32) + k1;\n"
+     "    for (uint32_t group = 1; group <= 5; group++) {\n"
+     "        for (int round = 0; round < 4; round++) {\n"
+     "            const uint32_t by = (group % 2 ? 0x061A0F0Du : 0x18101D11u) >> 8 * round & 31;\n"
+     "            x += y;\n"
+     "            y = (y << by | y >> (32 - by)) ^ x;\n"
+     "        }\n"
+     "        const uint32_t first = k0;\n"
+     "        k0 = k1; k1 = k2; k2 = first;\n"
+     "        x += k0; y += k1 + group;\n"
+     "    }\n"
+     "    return (int64_t)((uint64_t)y << 32 | x);\n"
+     "}\n"},
     {"floor_mod", "", PLAIN,
      "FUNCTION double floor_mod(double a, double b) { const double r = fmod(a, b); "
      "return r == 0 ? copysign(0.0, b) : (r < 0) != (b < 0) ? r + b : r; }\n"},

@@ -1,15 +1,22 @@
-/* random.c - random numbers as a pure function of seed and index: no state, in any order, for anybody, the same. */
+/* random.c - Threefry-2x32 of 20 rounds (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"). */
 #include "graph/base/random.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t index)
 {
-    /* SplitMix64 (Steele, Lea, Flood 2014): the step is the odd number nearest 2^64 / golden ratio, so the streams of
-     * small seeds start far apart; then the finaliser, with variant 13 of the constants by David Stafford. */
-    const uint64_t step = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t z = seed * step + index + step;
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32), k2 = 0x1BD11BDA ^ k0 ^ k1;
+    uint32_t x = (uint32_t)index + k0, y = (uint32_t)(index >> 32) + k1;
+    for (uint32_t group = 1; group <= 5; group++) {
+        for (int round = 0; round < 4; round++) {
+            /* rotations by 13, 15, 26, 6, then 17, 29, 16, 24 */
+            const uint32_t by = (group % 2 ? 0x061A0F0Du : 0x18101D11u) >> 8 * round & 31;
+            x += y;
+            y = (y << by | y >> (32 - by)) ^ x;
+        }
+        const uint32_t first = k0;
+        k0 = k1, k1 = k2, k2 = first;
+        x += k0, y += k1 + group;
+    }
+    return (uint64_t)y << 32 | x;
 }
 
 double random_unit(uint64_t seed, uint64_t index)

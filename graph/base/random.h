@@ -3,5 +3,6 @@
 #pragma once
 #include <stdint.h>
 
-uint64_t random_bits(uint64_t seed, uint64_t index); /* splitmix64(seed * 0x9E3779B97F4A7C15 + index) */
-double random_unit(uint64_t seed, uint64_t index);   /* [-1, 1) in steps of 2^-23, from the top 24 bits */
+/* Threefry-2x32-20: key and counter are the words of seed and index, the lower first, as are those of the result. */
+uint64_t random_bits(uint64_t seed, uint64_t index);
+double random_unit(uint64_t seed, uint64_t index); /* [-1, 1) in steps of 2^-23, from the top 24 bits */

@@ -1,6 +1,7 @@
 /* fn.c - the table of scalar functions. Adding one is adding a row: interpreter, constant folding, generated code,
  * derivative, printing and cost follow. Reals are computed in double here; integers and truth values in int64_t,
  * wrapped by the caller. */
+#include "graph/base/random.h"
 #include "graph/ir/expr.h"
 
 #include <math.h>
@@ -98,6 +99,7 @@ static int64_t w_bitxor(const int64_t *x) { return x[0] ^ x[1]; }
 static int64_t w_bitnot(const int64_t *x) { return ~x[0]; }
 static int64_t w_shl(const int64_t *x) { return x[1] < 0 || x[1] > 63 ? 0 : (int64_t)(u(x[0]) << x[1]); }
 static int64_t w_shr(const int64_t *x) { return x[1] < 0 || x[1] > 63 ? (x[0] < 0 ? -1 : 0) : x[0] >> x[1]; }
+static int64_t w_threefry(const int64_t *x) { return (int64_t)random_bits(u(x[0]), u(x[1])); }
 static int64_t w_select(const int64_t *x) { return x[0] ? x[1] : x[2]; }
 static int64_t n_max(const int64_t *x) { return u(x[0]) > u(x[1]) ? x[0] : x[1]; }
 static int64_t n_min(const int64_t *x) { return u(x[0]) < u(x[1]) ? x[0] : x[1]; }
@@ -182,6 +184,8 @@ static const fn table[] = {
     {"bitnot", 1, R_SAME, NULL, w_bitnot, NULL, "(~$0)", {"0"}, NAN, 1, 1, 0, NULL, NULL},
     {"shl", 2, R_SAME, NULL, w_shl, NULL, "whole_shl($0, $1)", {"0", "0"}, NAN, 1, 1, 0, NULL, NULL},
     {"shr", 2, R_SAME, NULL, w_shr, NULL, "whole_shr($0, $1)", {"0", "0"}, NAN, 1, 1, 0, NULL, NULL},
+    /* random bits of a seed and an index, both i64 (base/random.h) */
+    {"threefry", 2, R_SAME, NULL, w_threefry, NULL, "threefry($0, $1)", {"0", "0"}, NAN, 72, 72, 0, NULL, NULL},
     {"stop", 1, R_SAME, r_same, w_same, "$0", "$0", {"0"}, NAN, 0, 0, 1, NULL, NULL},
     /* a subscript, checked against 0 <= a < b */
     {"at", 2, R_SAME, NULL, w_same, NULL, "checked($0, $1, fault)", {"0", "0"}, NAN, 0, 0, 1, NULL, NULL},

@@ -1,5 +1,5 @@
 /* random.c - random numbers from a seed: element i of a tensor is a pure function of seed and i, the same bits on every
- * back end, splitmix64 of seed * 0x9E3779B97F4A7C15 + i. */
+ * back end (base/random.h). */
 #include "graph/ir/rule.h"
 
 #include <math.h>
@@ -103,29 +103,19 @@ static bool dropout_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-/* x ^ (x >> n), the shift without sign */
-static const expr *fold_down(arena *mem, const expr *x, int n)
+/* A number in [0, 1) from the top bits of those of a seed and a place, as many as reals of d hold whole. */
+static const expr *unit(arena *mem, const expr *seed, const expr *place, dtype d)
 {
-    return x_said(mem, "bitxor(x, bitand(shr(x, n), most))", "x", x, "n", x_whole(mem, n), "most",
-                  x_whole(mem, (int64_t)(UINT64_MAX >> n)), NULL);
+    const int bits = d == TS_F64 ? 53 : 24;
+    return x_said(mem, "f64(bitand(shr(threefry(seed, place), 64 - bits), most)) * step", "seed", seed, "place", place,
+                  "bits", x_whole(mem, bits), "most", x_whole(mem, (int64_t)(UINT64_MAX >> (64 - bits))), "step",
+                  x_real(mem, ldexp(1, -bits)), NULL);
 }
 
-/* A number in [0, 1) from so many bits of splitmix64(place), from where its first addition is done. */
-static const expr *unit_at(arena *mem, const expr *x, int bits)
+/* Of a call's streams of numbers one. */
+static const expr *stream(const defn *d, int64_t which)
 {
-    x = x2(mem, "mul", fold_down(mem, x, 30), x_whole(mem, (int64_t)0xBF58476D1CE4E5B9u));
-    x = x2(mem, "mul", fold_down(mem, x, 27), x_whole(mem, (int64_t)0x94D049BB133111EBu));
-    x = fold_down(mem, x, 31);
-    x = x2(mem, "bitand", x2(mem, "shr", x, x_whole(mem, 64 - bits)),
-           x_whole(mem, (int64_t)(UINT64_MAX >> (64 - bits))));
-    return x2(mem, "mul", x_cast(mem, TS_F64, x), x_real(mem, ldexp(1, -bits)));
-}
-
-static const expr *unit(arena *mem, int64_t seed, int64_t stream, const expr *place, dtype d)
-{
-    const uint64_t start = ((uint64_t)seed * 2 + (uint64_t)stream) * 0x9E3779B97F4A7C15u;
-    const expr *x = x2(mem, "add", place, x_whole(mem, (int64_t)(start + 0x9E3779B97F4A7C15u)));
-    return unit_at(mem, x, d == TS_F64 ? 53 : 24);
+    return x_whole(d->mem, (int64_t)((uint64_t)node_int(d->node, "seed") * 2 + (uint64_t)which));
 }
 
 static const expr *number(const defn *d)
@@ -139,15 +129,14 @@ static const expr *number(const defn *d)
 
 static const expr *uniform_body(defn *d)
 {
-    return unit(d->mem, node_int(d->node, "seed"), 0, number(d), d->node->type.dtype);
+    return unit(d->mem, stream(d, 0), number(d), d->node->type.dtype);
 }
 
 /* sqrt(-2 log(1 - u)) cos(2 pi v) of two uniform numbers */
 static const expr *normal_body(defn *d)
 {
-    const int64_t seed = node_int(d->node, "seed");
     const expr *at = number(d);
-    const expr *u = unit(d->mem, seed, 0, at, TS_F64), *v = unit(d->mem, seed, 1, at, TS_F64);
+    const expr *u = unit(d->mem, stream(d, 0), at, TS_F64), *v = unit(d->mem, stream(d, 1), at, TS_F64);
     return x_said(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", "u", u, "v", v, NULL);
 }
 
@@ -157,11 +146,9 @@ static const expr *dropout_body(defn *d)
     arena *mem = d->mem;
     const double rate = node_real(d->node, "rate");
     const uint64_t salt = (uint64_t)node_int(d->node, "salt") * 0xD1B54A32D192ED03u;
-    const expr *seed = x_cast(mem, TS_I64, defn_at(d, 1, NULL)), *gold = x_whole(mem, (int64_t)0x9E3779B97F4A7C15u);
-    const expr *start = x2(mem, "mul", x2(mem, "add", seed, x_whole(mem, (int64_t)(salt + 1))), gold);
-    const expr *u = unit_at(mem, x2(mem, "add", number(d), start), 24), *x = defn_in(d, 0);
-    return x3(mem, "select", x2(mem, "lt", u, x_real(mem, rate)), x_whole(mem, 0),
-              x2(mem, "mul", x, x_real(mem, 1 / (1 - rate))));
+    const expr *seed = x2(mem, "add", x_cast(mem, TS_I64, defn_at(d, 1, NULL)), x_whole(mem, (int64_t)salt));
+    return x_said(mem, "u < rate ? 0 : x * more", "u", unit(mem, seed, number(d), TS_F32), "rate", x_real(mem, rate),
+                  "x", defn_in(d, 0), "more", x_real(mem, 1 / (1 - rate)), NULL);
 }
 
 /* ---- grad ---- */

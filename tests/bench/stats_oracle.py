@@ -1,32 +1,26 @@
 """Writes tests/bench/stats_expected.h: what numpy and scipy say about fixed samples. Run by hand when the rules change;
 the test itself needs neither.   python3 tests/bench/stats_oracle.py > tests/bench/stats_expected.h"""
+import os
+import sys
 import numpy as np
 from scipy import stats
 
-MASK = (1 << 64) - 1
-
-
-def bits(seed, index):
-    """splitmix64 at a position: bench/stats.c, stats_bits."""
-    with np.errstate(over="ignore"):
-        z = np.uint64((seed + 1) * 0x9E3779B97F4A7C15 & MASK) + index.astype(np.uint64)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
-
-
-def below(seed, index, n):
-    return int((int(bits(seed, np.array([index]))[0]) >> 32) * n >> 32)
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import threefry  # noqa: E402
 
 
 def medians(launches, seed, resamples=10000):
     out, draw = [], 0
+    bits = threefry.bits(seed, np.arange(resamples * len(launches) * (1 + max(map(len, launches))))) >> np.uint64(32)
+
+    def below(index, n):
+        return int(bits[index]) * n >> 32
     for _ in range(resamples):
         drawn = []
         for _ in launches:
-            chosen = launches[below(seed, draw, len(launches))]
+            chosen = launches[below(draw, len(launches))]
             draw += 1
-            drawn += [chosen[below(seed, draw + i, len(chosen))] for i in range(len(chosen))]
+            drawn += [chosen[below(draw + i, len(chosen))] for i in range(len(chosen))]
             draw += len(chosen)
         out.append(np.median(drawn))
     return np.array(out)

@@ -8,16 +8,13 @@ import re
 import sys
 import numpy as np
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import threefry  # noqa: E402
+
 
 def random(seed, count):
-    """Uniform in [-1, 1): the top 24 bits of splitmix64(seed * step + i)."""
-    step = np.uint64(0x9E3779B97F4A7C15)
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) * step + np.arange(count, dtype=np.uint64) + step
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-    return (z >> np.uint64(40)).astype(np.float64) * 2.0**-23 - 1
+    """Uniform in [-1, 1): the top 24 bits."""
+    return (threefry.bits(seed, np.arange(count)) >> np.uint64(40)).astype(np.float64) * 2.0**-23 - 1
 
 
 def weights(path):
