@@ -314,9 +314,9 @@ static bool check_carried(const kernel *k, err *e)
     }
     const char *name = axis < 0 ? "" : k->stage[k->main].letter[axis];
     return good || err_set(e, TS_BAD_INPUT,
-                           "stages carry sums along %s from trip to trip: its loop is \"%s\", the last of those that "
-                           "stages share, without a step or a role",
-                           name, name);
+                           "stages carry sums along %s from trip to trip, %s = 1 starts from what %s = 0 leaves: its "
+                           "loop is \"%s\", the last of those that stages share, without a step or a role",
+                           name, name, name, name);
 }
 
 /* ---- sums in parts ---- */

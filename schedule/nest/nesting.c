@@ -41,13 +41,27 @@ nesting nest_begin(const target *on, kernel *k, stage *s)
     return b;
 }
 
+/* Two trips of a folded loop, and the element that both would write */
+static bool refuse_fold(nesting *b, const loop *l)
+{
+    const char *letter = b->s->letter[l->axis];
+    text element = {0};
+    for (int i = 0; i < b->s->node->type.rank; i++)
+        text_add(&element, "%s0", i ? "," : "");
+    if (l->step < l->range)
+        refuse(b, b->into->n, "axis %s folds: it cannot be %s, as %s = 0 and %s = %lld both write y[%s]", letter,
+               l->role->done, letter, letter, (long long)l->step, text_str(&element));
+    text_free(&element);
+    return refuse(b, b->into->n, "axis %s folds: it cannot be %s", letter, l->role->done);
+}
+
 /* What a loop's role says of where it stands */
 static bool check_role(nesting *b, const loop *l)
 {
     const char *letter = b->s->letter[l->axis];
     text have = {0};
     if (!l->role->folded && !l->role->parts && b->s->folds >> l->axis & 1)
-        return refuse(b, b->into->n, "axis %s folds: it cannot be %s", letter, l->role->done);
+        return refuse_fold(b, l);
     if (l->role->last && l->step != 1)
         return refuse(b, b->into->n, "the %s loop of %s must be its last, without a step", l->role->name, letter);
     if (!b->shared || l->role->shared)

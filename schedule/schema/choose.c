@@ -56,15 +56,27 @@ void choose_tiles(plan *p, kernel *k)
         }
 }
 
+/* Why two trips of a stage's loops may not change places: one starts from what the other leaves, or both may write the
+ * same element. */
+static bool refuse_own(const stage *s, const char *loops, err *e)
+{
+    const expr *x = s->value;
+    const int axis = x->kind != X_SCAN || !x->folds ? x->axis : __builtin_ctz(x->folds);
+    const char *at = s->letter[axis];
+    if (x->kind == X_SCAN)
+        return err_set(e, TS_BAD_INPUT,
+                       "loops \"%s\": the loops of %s are its own and no others can be chosen: %s = 1 starts from what "
+                       "%s = 0 leaves",
+                       loops, s->name, at, at);
+    return err_set(e, TS_BAD_INPUT, "loops \"%s\": the loops of %s are its own and no others can be chosen: %s", loops,
+                   s->name, x->kind == X_SCATTER ? "two updates may write one element" : "it is a routine");
+}
+
 static bool try_loops(plan *p, kernel *k, const char *loops, err *e)
 {
     reset(k);
     if (!stage_nested(k->stage))
-        return !strcmp(loops, "guess") ||
-               err_set(e, TS_BAD_INPUT,
-                       "loops \"%s\": the loops of %s are its own and no others can be chosen: it is a routine, or "
-                       "walks an axis with states, or stores where its indices say",
-                       loops, k->stage->name);
+        return !strcmp(loops, "guess") || refuse_own(k->stage, loops, e);
     if (!strcmp(loops, "guess"))
         return guess(p, k, true, e) && nest_fits(p, k, loops, e);
     if (!nest_parse(p->on, k, loops, e))

@@ -47,4 +47,10 @@ expect 3 'bad.json:1:' schema diff one.json bad.json
 expect 3 'no schema "nobody"' schema diff one.json nobody
 expect 2 'lint, list and diff write no file' schema diff one.json two.json -o out.txt
 expect 0 'of weights, ' schema lint rows bert-tiny --dim seq=8 --threads 1
+
+# why loops cannot be chosen: two steps that may not change places
+echo '{"format":"tiling/1","name":"none","rules":[{"match":{"op":"scan"},"loops":"b c@core"}]}' >own.json
+expect 3 'c = 1 starts from what c = 0 leaves' schema lint own.json 'cumsum f32[8,32] axis=1'
+echo '{"format":"tiling/1","name":"none","rules":[{"match":{"op":"scatter"},"loops":"b c@core"}]}' >own.json
+expect 3 'two updates may write one element' schema lint own.json 'scatter f32[8] i64[4]<8 f32[4]'
 finish

@@ -154,13 +154,12 @@ static void test_refused(void)
         char rules[200], want[600];
         snprintf(rules, sizeof rules, "{\"match\": {\"op\": \"attention\"}, \"blocks\": 128, \"loops\": \"%s\"}",
                  loops[i][0]);
-        snprintf(
-            want, sizeof want,
-            "test.json:2:56 (/rules/0/loops): rule \"rule 0\" on attention : every alternative is refused:\n"
-            "  loops \"%s\": stages carry sums along s from trip to trip: its loop is \"s\", the last of those that "
-            "stages share, without a step or a role\n"
-            "  hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule",
-            loops[i][1]);
+        snprintf(want, sizeof want,
+                 "test.json:2:56 (/rules/0/loops): rule \"rule 0\" on attention : every alternative is refused:\n"
+                 "  loops \"%s\": stages carry sums along s from trip to trip, s = 1 starts from what s = 0 leaves: "
+                 "its loop is \"s\", the last of those that stages share, without a step or a role\n"
+                 "  hint: add \"guess\" to its loops, or \"optional\": true to pass on to the next rule",
+                 loops[i][1]);
         plan_is_refused(&(setting){attend_512, two_cores, "avx512", rules, 2}, TS_BAD_INPUT, want);
     }
     plan_is_refused(

@@ -148,7 +148,11 @@ int main(void)
                "steps, or let the loops outside take smaller ones");
     is_refused("n@core m k",
                ", column 3: no role \"core\"; the roles are: hops, toy, fives, block, field, hand (or none)");
-    is_refused("m n k@toy", ", column 5: axis k folds: it cannot be dealt to toys");
+    is_refused("m n k@toy",
+               ", column 5: axis k folds: it cannot be dealt to toys, as k = 0 and k = 1 both write y[0,0]");
+    is_refused("m n k/4@toy k",
+               ", column 5: axis k folds: it cannot be dealt to toys, as k = 0 and k = 4 both write y[0,0]");
+    is_refused("m n k/64@toy k", ", column 5: axis k folds: it cannot be dealt to toys");
     is_refused("m/8@toy m@toy n@toy k", ", column 15: loop n is number 3 that is dealt to toys, at most 2 expected");
     is_refused("m n/8 k n@fives", ", column 9: n would be taken by fives 8 times; at most 5");
     is_refused("m+b@l2 n k", ", column 5: no space \"l2\"; the spaces are: shelf, tray, table, none");
