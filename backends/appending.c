@@ -72,14 +72,12 @@ static bool find(appending *a, ts_model *m, err *e)
 static bool rewrite(appending *a, int n, const node **root, err *e)
 {
     const int n_append = a->o->n_append;
-    const node **to = heap_array((size_t)n_append, sizeof *to);
+    ENDED_BY(heap_free) const node **to = heap_array((size_t)n_append, sizeof *to);
     bool ok = g_rewrite(a->g, n, root, put, a, root) || ts_graph_ok(a->g, e);
     ok = ok && alike(a, e);
     for (int i = 0; ok && i < n_append; i++)
         to[i] = a->made[i].past, root[n + i] = root[a->o->append[i].output] = a->made[i].next;
-    ok = ok && (g_replace(a->g, n + n_append, root, n_append, a->past, to, root) || ts_graph_ok(a->g, e));
-    free(to);
-    return ok;
+    return ok && (g_replace(a->g, n + n_append, root, n_append, a->past, to, root) || ts_graph_ok(a->g, e));
 }
 
 const node **appending_roots(ts_model *m, const ts_options *o, growth *to, err *e)

@@ -60,11 +60,9 @@ void deriver_free(deriver *d)
 /* Input k of one type: programs of weights that are computed alike share it, and names have one type in a graph. */
 static const node *stand_in(graph *g, int k, const type *y)
 {
-    text name = {0};
+    ENDED_BY(text_free) text name = {0};
     text_add(&name, "%d ", k), type_print(&name, y);
-    const node *n = g_input(g, text_str(&name), y, NULL);
-    text_free(&name);
-    return n;
+    return g_input(g, text_str(&name), y, NULL);
 }
 
 /* n of inputs in place of weights and constants, whose names begin with numbers; those are gathered in at[] */
@@ -135,9 +133,8 @@ const plan *deriver_plan(const deriver *d, int kind)
 
 static bool build(deriver *d, made *m, err *e)
 {
-    text facts = {0};
+    ENDED_BY(text_free) text facts = {0};
     m->program = plan_kind(d, m, e) ? d->by->build(m->plan, d->asked, &facts, e) : NULL;
-    text_free(&facts);
     return m->program != NULL;
 }
 

@@ -17,12 +17,11 @@ const backend *backend_find(const char *name, err *e)
     for (const backend *const *b = backends; *b; b++)
         if (!strcmp((*b)->name, name))
             return *b;
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (const backend *const *b = backends; *b; b++)
         text_add(&have, "%s%s", have.length ? ", " : "", (*b)->name);
     err_set(e, TS_USAGE, "no target \"%s\"", name);
     err_hint(e, "the targets are: %s", text_str(&have));
-    text_free(&have);
     return NULL;
 }
 
@@ -344,13 +343,12 @@ bool driver_run(ts_plan *p, driver_way *go, void *user, err *e)
 {
     if (!ts_plan_build(p, e) || !merges_await(p, e))
         return false;
-    void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
+    ENDED_BY(heap_free) void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
     p->last = RUN_FAILED, p->at = p->from = 0;
     if (!p->trimmed) /* what planning and building needed besides: 3 MB of a BERT-base */
         pages_trim(), p->trimmed = true;
     if (driver_gather(p, input, e) && driver_keep_old(p, e) && go(p, input, user, e) && driver_carry_over(p, e))
         p->last = RAN, p->runs++, p->at = p->to = p->plan->n_kernel, appending_end(p);
-    free(input);
     return p->last == RAN;
 }
 
@@ -440,7 +438,7 @@ int ts_plan_find(const ts_plan *p, const char *input)
 /* A machine without an assembler still explains its plans: the failure becomes the reason. */
 void ts_plan_assemble(ts_plan *p)
 {
-    text own = {0};
+    ENDED_BY(text_free) text own = {0};
     err e = {0};
     if (!driver_stands(p, NULL) || !p->by->assemble || p->assembled)
         return;
@@ -451,7 +449,6 @@ void ts_plan_assemble(ts_plan *p)
     }
     if (own.length)
         json_add_raw(&p->facts, own.s);
-    text_free(&own);
 }
 
 char *ts_plan_json(ts_plan *p, ts_error *e)
@@ -588,11 +585,10 @@ char *ts_targets_json(void)
     text t = {0};
     text_add(&t, "[");
     for (const backend *const *b = backends; *b; b++) {
-        text why = {0};
+        ENDED_BY(text_free) text why = {0};
         const bool usable = backend_usable(*b, &why);
         json_add(&t, "{name:%s,doc:%s,usable:%i,%s:%s}", (*b)->name, (*b)->doc, usable, usable ? "with" : "reason",
                  text_str(&why));
-        text_free(&why);
     }
     text_add(&t, "]");
     return text_take(&t);

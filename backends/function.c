@@ -348,8 +348,8 @@ char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_err
     if (!name || !what)
         return err_set(e, TS_USAGE, "source of a function: %s is missing", name ? "value, jvp or vjp" : "its name"),
                NULL;
-    arena mem = {0};
-    text t = {0};
+    ENDED_BY(arena_free) arena mem = {0};
+    ENDED_BY(text_free) text t = {0};
     const expr *row[MAX_ROWS];
     char kind = 0;
     scalar own = {0};
@@ -374,8 +374,7 @@ char *ts_function_source(ts_graph *g, const char *name, const char *what, ts_err
         err_set(e, TS_UNSUPPORTED,
                 "function %s: it computes with whole numbers or by a dtype in a way that has no form here", name);
     free(s.part);
-    arena_free(&mem);
     if (n && !s.failed)
         return text_take(&t);
-    return text_free(&t), NULL;
+    return NULL;
 }

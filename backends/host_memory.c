@@ -11,7 +11,7 @@
 /* The number after `key` in a small text file; with an empty key the first one. -1: no file, no key, or "max". */
 static int64_t look_up(const char *path, const char *key)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     int64_t v = -1;
     if (file_read(path, 1 << 20, &t, NULL)) {
         const char *at = strstr(text_str(&t), key);
@@ -21,7 +21,6 @@ static int64_t look_up(const char *path, const char *key)
             v = end == at + strlen(key) ? -1 : v;
         }
     }
-    text_free(&t);
     return v;
 }
 
@@ -29,11 +28,10 @@ static int64_t look_up(const char *path, const char *key)
  * path is often that of the host, then the mount itself is the group. */
 static void group_folder(text *out, const char *id, const char *mount)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     const char *at = file_read("/proc/self/cgroup", 1 << 16, &t, NULL) ? strstr(text_str(&t), id) : NULL;
     at = at ? at + strlen(id) : "";
     text_add(out, "%s%.*s", mount, (int)strcspn(at, "\n"), at);
-    text_free(&t);
     if (access(text_str(out), R_OK) == 0)
         return;
     text_free(out);
@@ -42,11 +40,9 @@ static void group_folder(text *out, const char *id, const char *mount)
 
 static int64_t look_in(const text *folder, const char *file, const char *key)
 {
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     text_add(&path, "%s/%s", text_str(folder), file);
-    int64_t v = look_up(text_str(&path), key);
-    text_free(&path);
-    return v;
+    return look_up(text_str(&path), key);
 }
 
 int64_t host_memory_left(int64_t limit, int64_t used, int64_t idle)
@@ -59,11 +55,10 @@ int64_t host_memory_left(int64_t limit, int64_t used, int64_t idle)
 
 static int64_t group_left(const char *id, const char *mount, const char *limit_file, const char *used_file)
 {
-    text folder = {0};
+    ENDED_BY(text_free) text folder = {0};
     group_folder(&folder, id, mount);
     int64_t limit = look_in(&folder, limit_file, ""), used = look_in(&folder, used_file, "");
     int64_t idle = look_in(&folder, "memory.stat", "inactive_file ");
-    text_free(&folder);
     return host_memory_left(limit, used, idle);
 }
 

@@ -78,7 +78,7 @@ static const expr *instead_of_load(void *user, const expr *x)
 /* Whether v does, and where to. */
 static bool leads_outside(const chain *c, int64_t extent, int64_t v, int64_t *to)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const expr *x = x_whole(&mem, v);
     for (int i = c->n; i-- > 0;) {
         const expr *value = x_cast(&mem, c->load[i]->dtype, x);
@@ -88,7 +88,6 @@ static bool leads_outside(const chain *c, int64_t extent, int64_t v, int64_t *to
         x = x->arg[0];
     const bool outside = x->kind == X_LIT && x->is_whole && (x->whole < 0 || x->whole >= extent);
     *to = outside ? x->whole : v;
-    arena_free(&mem);
     return outside;
 }
 
@@ -107,7 +106,7 @@ static void add_position(text *t, const type *y, int64_t i)
 static void name_value(const node *in, int64_t i, int64_t v, int64_t to, const place *q, err *e)
 {
     const long long last = (long long)q->of->type.dim[q->axis] - 1;
-    text at = {0}, has = {0};
+    ENDED_BY(text_free) text at = {0}, has = {0};
     add_position(&at, &in->type, i);
     if (v >= -last - 1 && v <= last)
         text_add(&at, ", which leads to %lld", (long long)to);
@@ -118,13 +117,12 @@ static void name_value(const node *in, int64_t i, int64_t v, int64_t to, const p
                  last);
     err_set(e, TS_NUMERICS, "input \"%s\" holds %lld at %s; %s", in->label, (long long)v, text_str(&at),
             text_str(&has));
-    text_free(&at), text_free(&has);
 }
 
 /* The error, if a value of that input leads outside. */
 static bool blame(const plan *p, const place *q, void *const *input, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     chain c;
     bool found = false;
     if (follow(&mem, p, q->index, &c)) {
@@ -138,7 +136,6 @@ static bool blame(const plan *p, const place *q, void *const *input, err *e)
                 name_value(in, i, v, to, q, e);
         }
     }
-    arena_free(&mem);
     return found;
 }
 
@@ -146,11 +143,10 @@ static bool blame(const plan *p, const place *q, void *const *input, err *e)
 
 static void add_axis(text *t, const place *q)
 {
-    text one = {0};
+    ENDED_BY(text_free) text one = {0};
     text_add(&one, "0...%lld of axis %d", (long long)q->of->type.dim[q->axis] - 1, q->axis);
     if (!strstr(text_str(t), text_str(&one)))
         text_add(t, "%s%s", t->length ? " or " : "", text_str(&one));
-    text_free(&one);
 }
 
 /* The error, if a value of an input leads outside by one of them. */
@@ -174,24 +170,22 @@ bool outside_kernel(const plan *p, const kernel *k, void *const *input, err *e)
         find_places(&all, k->stage[i].node, k->stage[i].value);
     if (blame_any(p, &all, input, e))
         return false;
-    text axes = {0};
+    ENDED_BY(text_free) text axes = {0};
     for (int i = 0; i < all.n; i++)
         add_axis(&axes, &all.of[i]);
     err_set(e, TS_NUMERICS, "%s%s%s%s: an index is outside %s", k->op, *k->label ? " \"" : "", k->label,
             *k->label ? "\"" : "", axes.length ? axes.s : "its axis");
-    text_free(&axes);
     return hint(e);
 }
 
 bool outside_node(const plan *p, const node *n, void *const *input, const err *found, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     places all = {0};
     defn d;
     if (g_defn(n, &mem, &d, NULL))
         find_places(&all, n, d.value);
     const bool named = blame_any(p, &all, input, e);
-    arena_free(&mem);
     if (named)
         return false;
     err_set(e, found->code, "%s", found->text);

@@ -25,7 +25,7 @@ static bool show(const showing *o, const plan *p, const kernel *k, text *t, err 
 
 char *ts_plan_kernel(ts_plan *p, int number, const char *as, ts_error *e)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (!driver_stands(p, e) || !err_given(as, "the stage", e))
         return NULL;
     if (number < 0 || number >= p->plan->n_kernel)
@@ -36,7 +36,6 @@ char *ts_plan_kernel(ts_plan *p, int number, const char *as, ts_error *e)
     const bool ok = at ? show(&how, at->part, &at->part->kernel[k->within], &t, e) : show(&how, p->plan, k, &t, e);
     if (ok)
         return text_take(&t);
-    text_free(&t);
     return NULL;
 }
 
@@ -44,7 +43,7 @@ char *ts_plan_kernel(ts_plan *p, int number, const char *as, ts_error *e)
 void show_pass(void *user, const plan *p, int pass)
 {
     const ts_options *o = user;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     char *nodes = ts_print(p->n_root, p->root);
     text_add(&t, "%s", nodes);
     ts_free(nodes);
@@ -58,5 +57,4 @@ void show_pass(void *user, const plan *p, int pass)
         text_add(&t, "\n");
     }
     o->passed(o->passed_user, p->passes[pass].name, text_str(&t));
-    text_free(&t);
 }

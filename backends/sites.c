@@ -57,14 +57,13 @@ static void drop(program *g)
 static bool check_site(const site *s, err *e)
 {
     const backend *by = sites_backend(s);
-    text why = {0};
+    ENDED_BY(text_free) text why = {0};
     if (!by->build || !by->spans)
         return err_set(e, TS_UNSUPPORTED, "target %s cannot be one of several in a plan", by->name);
     const bool ok = backend_usable(by, &why);
     if (!ok)
         err_set(e, TS_DEVICE, "device %s cannot be used here: %.*s", s->name, (int)strcspn(text_str(&why), "\n"),
                 text_str(&why));
-    text_free(&why);
     return ok && (backend_runs(by, s->on, e) || err_in(e, "device %s", s->name));
 }
 
@@ -83,7 +82,7 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
 {
     const site *s = &g->p->site[which];
     hand *h = &g->hand[which];
-    text own = {0};
+    ENDED_BY(text_free) text own = {0};
     h->by = sites_backend(s), h->part = s->part;
     if (!usable(s, e))
         return false;
@@ -96,7 +95,6 @@ static bool build_one(program *g, int which, const build_options *w, text *facts
                 h->input_at[i] = k;
     h->program = h->by->build(h->part, w, &own, e);
     json_add(facts, "%s:{", s->name), text_add(facts, "%s}", text_str(&own));
-    text_free(&own);
     return h->program || err_in(e, "device %s", s->name);
 }
 
@@ -150,7 +148,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
 /* Each part by its own back end's assembler; the facts are of the first one. */
 static bool assemble(plan *p, const build_options *w, text *facts, err *e)
 {
-    text others = {0};
+    ENDED_BY(text_free) text others = {0};
     bool ok = true;
     for (int i = 0; i < p->n_site && ok; i++) {
         const backend *by = sites_backend(&p->site[i]);
@@ -159,7 +157,6 @@ static bool assemble(plan *p, const build_options *w, text *facts, err *e)
     for (int k = 0; k < p->n_kernel && ok; k++)
         if (!p->kernel[k].moves)
             p->kernel[k].made = p->site[p->kernel[k].site].part->kernel[p->kernel[k].within].made;
-    text_free(&others);
     return ok;
 }
 

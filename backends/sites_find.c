@@ -7,7 +7,7 @@
 
 static bool unknown(const char *what, err *e)
 {
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (const backend *const *b = backends; *b; b++)
         if ((*b)->spans) {
             text_add(&have, "%s%s%s", have.length ? ", " : "", (*b)->name, (*b)->numbered ? ":0" : "");
@@ -15,9 +15,7 @@ static bool unknown(const char *what, err *e)
                 text_add(&have, ", %s:numa0, %s:cores0-3", (*b)->name, (*b)->name);
         }
     err_set(e, TS_BAD_INPUT, "no device \"%.60s\"", what);
-    err_hint(e, "devices of plans over several are: %s", text_str(&have));
-    text_free(&have);
-    return false;
+    return err_hint(e, "devices of plans over several are: %s", text_str(&have));
 }
 
 /* "NAME:1": 1; "NAME": 0 */

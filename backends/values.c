@@ -27,11 +27,9 @@ static bool takes(const node *n, const ts_array *value, ts_error *e)
         have.dim[i] = n->type.dim[i];
     if (type_equal(&have, &n->type))
         return true;
-    text a = {0}, b = {0};
+    ENDED_BY(text_free) text a = {0}, b = {0};
     type_print(&a, &have), type_print(&b, &n->type);
-    err_set(e, TS_BAD_INPUT, "input \"%s\" is %s, the model takes %s", n->label, a.s, b.s);
-    text_free(&a), text_free(&b);
-    return false;
+    return err_set(e, TS_BAD_INPUT, "input \"%s\" is %s, the model takes %s", n->label, a.s, b.s);
 }
 
 /* Values are copied: the caller may change its array as soon as this returns. */

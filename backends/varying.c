@@ -207,7 +207,7 @@ static bool take_extent(const plan *p, const node *n, int d, int64_t have, int64
 {
     static const int64_t none[MOST_VARIABLES];
     const varying x = extents_of(p, n, d);
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (!x.by && have != n->type.dim[d])
         text_add(&t, "the model takes %lld", (ll)n->type.dim[d]);
     if (single(&x)) {
@@ -219,8 +219,7 @@ static bool take_extent(const plan *p, const node *n, int d, int64_t have, int64
             text_add(&t, "and \"%s\" is %lld in another one", p->variable[v].name, (ll)(said[v] * p->variable[v].step));
         said[v] = now;
     }
-    const bool ok = !t.length || wrong(n, d, have, t.s, e);
-    return text_free(&t), ok;
+    return !t.length || wrong(n, d, have, t.s, e);
 }
 
 /* The value goes into the corner of memory for the bound; on failure all is as before. */
@@ -301,7 +300,7 @@ static bool agree(ts_plan *p, bool alone, const char *by[MOST_VARIABLES], err *e
                 continue;
             const int v = first_of(open ? open : x.by);
             const int64_t now = solved(of, &x, v, have, p->extent), step = of->variable[v].step;
-            text t = {0};
+            ENDED_BY(text_free) text t = {0};
             if (alone && now < 0) /* it grew from run to run */
                 return wrong(of->input[k], d, have, "more than its ranges allow", e);
             if (open && now >= 0)
@@ -314,7 +313,7 @@ static bool agree(ts_plan *p, bool alone, const char *by[MOST_VARIABLES], err *e
                 text_add(&t, "and "), extents_print(&t, of, &x);
                 text_add(&t, " is %lld by other inputs", (ll)extents_at(&x, p->extent));
                 wrong(of->input[k], d, have, t.s, e);
-                return text_free(&t), false;
+                return false;
             }
         }
     return true;

@@ -114,10 +114,10 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         return false;
     const int k = p->plan->n_kernel;
     p->last = NOT_RUN; /* what states become is not where a run leaves it */
-    void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
+    ENDED_BY(heap_free) void **input = heap_array((size_t)p->plan->n_input + 1, sizeof *input);
     double *all = heap_array((size_t)repeats * (size_t)k + 1, sizeof *all),
            *one = heap_array((size_t)repeats + 1, sizeof *one);
-    ts_array *stand_in = heap_array((size_t)p->plan->n_carried + 1, sizeof *stand_in);
+    ENDED_BY(heap_free) ts_array *stand_in = heap_array((size_t)p->plan->n_carried + 1, sizeof *stand_in);
     bool ok = driver_gather(p, input, e) && stand_ins(p, input, stand_in, e);
     for (int r = 0; ok && r < repeats; r++)
         ok = time_through(p, input, all + (size_t)r * (size_t)k, e);
@@ -131,7 +131,7 @@ bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *
         p->last = RAN, p->runs++;
     for (int i = 0; i < p->plan->n_carried; i++)
         ts_array_free(&stand_in[i]), driver_changed(p, p->plan->carried[i].input);
-    free(input), free(all), free(one), free(stand_in);
+    free(all), free(one);
     return ok;
 }
 

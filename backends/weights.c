@@ -241,8 +241,7 @@ void weight_pack(const packed *w, deriver *d, void *to)
         leaf_read(w->node, to, 0, type_count(t));
         return;
     }
-    void *rows = heap_array((size_t)type_bytes(t) + 1, 1);
+    ENDED_BY(heap_free) void *rows = heap_array((size_t)type_bytes(t) + 1, 1);
     leaf_read(w->node, rows, 0, type_count(t));
     layout_pack(&w->layout, t, to, rows, 0, 1);
-    free(rows);
 }

@@ -109,7 +109,7 @@ static void add_row(cJSON *rows, const requester *r, int n)
     int count = 0;
     for (int i = 0; i < n; i++)
         began = fmin(began, r[i].began), ended = fmax(ended, r[i].ended), count += r[i].n;
-    double *all = heap_array((size_t)count + 1, sizeof *all);
+    ENDED_BY(heap_free) double *all = heap_array((size_t)count + 1, sizeof *all);
     for (int i = 0, at = 0; i < n; at += r[i++].n)
         memcpy(all + at, r[i].ns, (size_t)r[i].n * sizeof *all);
     stats_sort(all, count);
@@ -117,7 +117,6 @@ static void add_row(cJSON *rows, const requester *r, int n)
                   count, count / (ended - began)),
            "p50_ns:%g,p90_ns:%g,p99_ns:%g", stats_quantile(all, count, 0.5), stats_quantile(all, count, 0.9),
            count < ENOUGH_FOR_P99 ? NAN : stats_quantile(all, count, 0.99));
-    free(all);
 }
 
 bool concurrent_run(const concurrent *c, cJSON *rows, ts_error *e)

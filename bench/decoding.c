@@ -61,7 +61,7 @@ bool decoding_run(const decoding_race *r, cJSON *rows, char **note, ts_error *e)
     phase prefill = {0}, decode = {0};
     const int64_t n = r->batch * (r->prompt + r->tokens);
     decoder_file(r->model, NULL, r->dims, &of);
-    int64_t *id = heap_array((size_t)n, sizeof *id);
+    ENDED_BY(heap_free) int64_t *id = heap_array((size_t)n, sizeof *id);
     bool good = decoder_make(&d, &of, &(decoding){false, true, r->batch, r->prompt, r->tokens}, &r->options, e);
     if (good && r->prompt + r->tokens > d.length + 1)
         good = err_set(e, TS_USAGE, "%lld tokens behind %lld, the model takes %lld at once", (long long)r->tokens,
@@ -79,6 +79,5 @@ bool decoding_run(const decoding_race *r, cJSON *rows, char **note, ts_error *e)
         free(prefill.ns), free(decode.ns);
     decoder_free(&d);
     run_weights_free(&of);
-    free(id);
     return good;
 }

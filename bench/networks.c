@@ -80,7 +80,7 @@ static void add_weight(writing *w, const char *extents)
 static void add_layer(writing *w, const layer *l)
 {
     char name[16];
-    text operands = {0};
+    ENDED_BY(text_free) text operands = {0};
     text_add(&operands, "\"v%d\"", w->values++);
     for (int k = 0; k < MOST_WEIGHTS && l->weight[k]; k++) {
         text_add(&operands, ",\"w%d\"", w->weights);
@@ -88,7 +88,6 @@ static void add_layer(writing *w, const layer *l)
     }
     snprintf(name, sizeof name, "v%d", w->values);
     add_node(w, l->op, text_str(&operands), l->attributes, name);
-    text_free(&operands);
 }
 
 const char *network_name(int i)

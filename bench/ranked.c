@@ -16,9 +16,8 @@ typedef struct lap { /* seconds: from the first barrier to the last one, own wor
 
 static void barrier(const ranks *r)
 {
-    char *all = heap_array((size_t)r->count, 1);
+    ENDED_BY(heap_free) char *all = heap_array((size_t)r->count, 1);
     ranks_spread(r, all, (size_t)r->count);
-    free(all);
 }
 
 static bool one_lap(const ranked *r, int64_t number, lap *out, ts_error *e)
@@ -93,7 +92,7 @@ static double at(const column *c, int rank, size_t member, double quantile, doub
 
 static void put_all(const column *c, cJSON *out)
 {
-    double *v = heap_array((size_t)c->n, sizeof *v);
+    ENDED_BY(heap_free) double *v = heap_array((size_t)c->n, sizeof *v);
     const double sent = at(c, 0, offsetof(lap, exchanged), 0.5, v);
     js_put(out, "count:%d,p50_ns:%g,p90_ns:%g,slowest:%d,spread:%g", c->n, at(c, 0, offsetof(lap, all), 0.5, v),
            at(c, 0, offsetof(lap, all), 0.9, v), find_slowest(c, v), spread_of(c, v));
@@ -105,7 +104,6 @@ static void put_all(const column *c, cJSON *out)
         js_row(rows, "rank:%d,p50_ns:%g,p90_ns:%g,waits_ns:%g", rank, works, at(c, rank, offsetof(lap, works), 0.9, v),
                fmax(at(c, rank, offsetof(lap, all), 0.5, v) - works, 0));
     }
-    free(v);
 }
 
 bool ranked_run(const ranked *r, cJSON *out, ts_error *e)

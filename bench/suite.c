@@ -177,7 +177,7 @@ static bool same_suite(const cJSON *old, const cJSON *root, ts_error *e)
 
 static bool any_asked(const suite *s, ts_error *e)
 {
-    text names = {0};
+    ENDED_BY(text_free) text names = {0};
     bool any = false;
     entry n;
     for (int i = 0; (n = entry_at(i)).name; i++) {
@@ -188,7 +188,6 @@ static bool any_asked(const suite *s, ts_error *e)
         err_set(e, TS_USAGE, "--only %s: no race of the suite is called so", s->only[0]);
         err_hint(e, "there are %s", text_str(&names));
     }
-    text_free(&names);
     return any;
 }
 

@@ -35,7 +35,7 @@ static void compare(against *t, const against_value *own, const ts_array *there,
 
 bool against_look(against *t, const against_value *own, double *far, ts_error *e)
 {
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     ts_array other = {0};
     *far = -1;
     text_add(&path, "%s/%s", t->folder, own->file);
@@ -47,6 +47,5 @@ bool against_look(against *t, const against_value *own, double *far, ts_error *e
     if (good && there)
         compare(t, own, &other, far);
     ts_array_free(&other);
-    text_free(&path);
     return good;
 }

@@ -91,7 +91,7 @@ static bool has_heading(const columns *t)
 /* A cell that is too wide ends in an ellipsis. */
 static void cut(char **cell, int width)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_safe(&t, *cell);
     if (safe_width(text_str(&t)) > width) {
         t.length = safe_fitting(text_str(&t), width - 1);
@@ -99,7 +99,6 @@ static void cut(char **cell, int width)
         free(*cell);
         *cell = text_take(&t);
     }
-    text_free(&t);
 }
 
 /* Columns that are cut share what the others leave; 8 of each are left. */

@@ -181,7 +181,7 @@ static bool take(reader *r, const char *name, const char *value)
 static bool read_line(reader *r)
 {
     char name[NAME_MOST];
-    text value = {0};
+    ENDED_BY(text_free) text value = {0};
     skip_blanks(r);
     bool ok = true;
     if (*r->at != '#' && *r->at != '\n' && *r->at) {
@@ -191,7 +191,6 @@ static bool read_line(reader *r)
              take(r, name, text_str(&value));
     }
     r->at += strcspn(r->at, "\n");
-    text_free(&value);
     return ok;
 }
 
@@ -199,7 +198,7 @@ static bool read_file(config *s, int which, ts_error *e)
 {
     reader r = {.s = s, .path = s->file[which], .own = which == 0, .e = e};
     struct stat st;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (!r.path || stat(r.path, &st) != 0)
         return true;
     s->found[which] = true;
@@ -213,7 +212,6 @@ static bool read_file(config *s, int which, ts_error *e)
         ok = read_line(&r);
         r.at += *r.at == '\n';
     }
-    text_free(&t);
     return ok;
 }
 

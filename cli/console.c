@@ -81,10 +81,9 @@ void put_plain(FILE *f, const char *s)
 
 void put_safe(FILE *f, const char *s)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_safe(&t, s);
     fputs(text_str(&t), f);
-    text_free(&t);
 }
 
 /* s is escaped already. */
@@ -101,11 +100,9 @@ static int width_of(const char *s)
 
 int safe_width(const char *s)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_safe(&t, s);
-    const int width = width_of(text_str(&t));
-    text_free(&t);
-    return width;
+    return width_of(text_str(&t));
 }
 
 size_t safe_fitting(const char *s, int width)
@@ -125,11 +122,10 @@ size_t safe_fitting(const char *s, int width)
 static void put_message(FILE *f, const char *s)
 {
     for (const char *end; (end = strstr(s, "\n  ")); s = end + 1) {
-        text line = {0};
+        ENDED_BY(text_free) text line = {0};
         text_bytes(&line, s, (size_t)(end - s));
         put_safe(f, text_str(&line));
         fputc('\n', f);
-        text_free(&line);
     }
     put_safe(f, s);
     fputc('\n', f);

@@ -60,11 +60,9 @@ bool dump_of_kernels(const dump *d, ts_error *e)
 
 static bool write(const dump *d, int stage, const char *name, const char *words, ts_error *e)
 {
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     text_add(&path, "%s/%s.%s", d->folder[stage], name, stages[stage].ending);
-    const bool ok = outfile_write(text_str(&path), words, e);
-    text_free(&path);
-    return ok;
+    return outfile_write(text_str(&path), words, e);
 }
 
 static void passed(void *user, const char *pass, const char *words)
@@ -87,12 +85,12 @@ bool dump_graph(const dump *d, ts_model *m, ts_error *e)
     const int n = ts_model_outputs(m);
     if (!d->folder[GRAPH])
         return true;
-    ts_tensor *t = heap_array((size_t)n + 1, sizeof *t);
+    ENDED_BY(heap_free) ts_tensor *t = heap_array((size_t)n + 1, sizeof *t);
     for (int i = 0; i < n; i++)
         t[i] = ts_model_tensor(m, i);
     char *words = ts_print(n, t);
     const bool ok = write(d, GRAPH, "graph", words, e);
-    ts_free(words), free(t);
+    ts_free(words);
     return ok;
 }
 

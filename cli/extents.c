@@ -193,10 +193,9 @@ static bool race_all(race *r, const char *at, ts_error *e)
     bool ok = equals || err_set(e, TS_USAGE, "--at \"%s\" is not of the form NAME=EXTENT,EXTENT,...", at);
     for (const char *x = equals ? equals + 1 : ""; ok && *x; x += strspn(x, ",")) {
         const int n = (int)strcspn(x, ",");
-        text dim = {0};
+        ENDED_BY(text_free) text dim = {0};
         text_add(&dim, "%.*s=%.*s", (int)(equals - at), at, n, x);
         ok = race_at(r, text_str(&dim), e);
-        text_free(&dim);
         x += n;
     }
     return ok;

@@ -46,10 +46,9 @@ cJSON *help_json(const verb *v)
     js_put(root, "name:%s,brief:%s,usage:%s", v->name, v->brief, v->usage);
     cJSON *lines = js_array(root, "lines"), *examples = js_array(root, "examples"), *groups = js_array(root, "groups");
     for (const char *at = v->usage; at; at = usage_next(at)) {
-        text line = {0};
+        ENDED_BY(text_free) text line = {0};
         text_bytes(&line, at, (size_t)usage_length(at));
         js_row(lines, "first:%i,line:%s", at == v->usage, text_str(&line));
-        text_free(&line);
     }
     char example[EXAMPLE_MOST], command[EXAMPLE_MOST];
     for (const char *at = v->examples; line_next(&at, example, sizeof example);) {

@@ -27,7 +27,7 @@ bool outfile_check(const char *path, ts_error *e)
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return access(path, W_OK) == 0 || file_failed(e, "write", path, errno);
     const char *slash = strrchr(path, '/');
-    text folder = {0};
+    ENDED_BY(text_free) text folder = {0};
     text_bytes(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
     const bool good = access(folder.s, W_OK | X_OK) == 0;
     const int why = errno;
@@ -35,7 +35,6 @@ bool outfile_check(const char *path, ts_error *e)
         file_failed(e, "write", path, why);
     if (!good && why == ENOENT)
         err_hint(e, "the folder %s is not there: make it first", folder.s);
-    text_free(&folder);
     return good;
 }
 

@@ -47,14 +47,13 @@ static bool share_out(contest *c, ts_error *e)
 static bool agree(const contest *c, ts_error *e)
 {
     agreement all[] = {{"the program", ""}, {"the options", ""}};
-    text said = {0};
+    ENDED_BY(text_free) text said = {0};
     for (int i = 0; i < c->args->n_nouns; i++)
         text_add(&said, "%s\n", c->args->noun[i]);
     for (int i = 0; i < c->args->n_given; i++)
         text_add(&said, "--%s %s\n", c->args->given[i].option->name,
                  c->args->given[i].value ? c->args->given[i].value : "");
     ts_hash_bytes(text_str(&said), said.length, all[1].value);
-    text_free(&said);
     return ts_file_hash("/proc/self/exe", all[0].value, e) && ranks_agree(&c->ranks, COUNT(all), all, e);
 }
 

@@ -120,11 +120,10 @@ static void add_where(const cJSON *v, cJSON *comparison)
 
 static bool unknown_format(const char *format, ts_error *e)
 {
-    text safe = {0};
+    ENDED_BY(text_free) text safe = {0};
     text_safe(&safe, format);
     err_set(e, TS_BAD_INPUT, "results: \"format\" is \"%.40s\", " FORMAT_RESULTS " or " FORMAT_COMPARISON " expected",
             text_str(&safe));
-    text_free(&safe);
     return err_hint(e, "give a file that tessera bench wrote with -o, or what compare --json printed");
 }
 

@@ -63,10 +63,9 @@ static void put_as(const saying *w, const cJSON *v, char *spec)
         outline_value(value, sizeof value, spec, v);
         quote(w, value);
     } else if (n && spec[n - 1] == 's') {
-        text safe = {0};
+        ENDED_BY(text_free) text safe = {0};
         text_safe(&safe, cJSON_IsString(v) ? v->valuestring : "");
         fprintf(w->on->f, spec, text_str(&safe));
-        text_free(&safe);
     } else {
         fprintf(w->on->f, spec, hundredfold ? 100 * x : x);
     }

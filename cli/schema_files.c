@@ -34,18 +34,16 @@ static void put(text *t, const json *v)
 {
     const bool object = v->kind == JSON_OBJECT;
     if (v->kind < JSON_LIST) {
-        text one = {0};
+        ENDED_BY(text_free) text one = {0};
         json_print(&one, v);
         text_add(t, "%s", text_str(&one));
-        text_free(&one);
         return;
     }
     text_add(t, v->first && object ? "{ " : object ? "{" : "[");
     for (const json *i = v->first; i; i = i->next) {
-        text one = {0};
+        ENDED_BY(text_free) text one = {0};
         put_item(&one, i, object);
         text_add(t, "%s%s", text_str(&one), i->next ? ", " : "");
-        text_free(&one);
     }
     text_add(t, v->first && object ? " }" : object ? "}" : "]");
 }
@@ -64,25 +62,23 @@ static void lay_out(text *t, const json *v, int depth, size_t used)
     text_free(&line);
     text_add(t, object ? "{\n" : "[\n");
     for (const json *i = v->first; i; i = i->next) {
-        text key = {0};
+        ENDED_BY(text_free) text key = {0};
         if (object)
             json_add(&key, "%s", i->key), text_add(&key, ": ");
         text_add(t, "%*s%s", STEP * (depth + 1), "", text_str(&key));
         lay_out(t, i, depth + 1, STEP * ((size_t)depth + 1) + key.length + (i->next != NULL));
         text_add(t, i->next ? ",\n" : "\n");
-        text_free(&key);
     }
     text_add(t, "%*s%s", STEP * depth, "", object ? "}" : "]");
 }
 
 char *schema_format_text(const char *name, const char *source, ts_error *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     text t = {0};
     const json *v = read_schema(&mem, name, source, e);
     if (v)
         lay_out(&t, v, 0, 0), text_add(&t, "\n");
-    arena_free(&mem);
     return v ? text_take(&t) : NULL;
 }
 
@@ -128,15 +124,14 @@ static void compare(cJSON *out, const char *path, const json *x, const json *y);
 /* Item i of one is to be compared with `same` of the other, NULL: there is none. */
 static void compare_item(cJSON *out, const char *path, const char *name, const json *i, const json *same)
 {
-    text at = {0};
+    ENDED_BY(text_free) text at = {0};
     text_add(&at, "%s%s%s", path, *path ? "/" : "", name);
     compare(out, text_str(&at), i, same);
-    text_free(&at);
 }
 
 static void compare_order(cJSON *out, const char *path, const json *x, const json *y)
 {
-    text before = {0}, after = {0};
+    ENDED_BY(text_free) text before = {0}, after = {0};
     for (const json *i = x->first; i; i = i->next)
         if (named(y, json_get(i, "name")->text))
             text_add(&before, "%s%s", before.length ? ", " : "", json_get(i, "name")->text);
@@ -145,7 +140,6 @@ static void compare_order(cJSON *out, const char *path, const json *x, const jso
             text_add(&after, "%s%s", after.length ? ", " : "", json_get(i, "name")->text);
     if (strcmp(text_str(&before), text_str(&after)) != 0)
         js_row(out, "path:%s,before:%s,after:%s", path, text_str(&before), text_str(&after));
-    text_free(&before), text_free(&after);
 }
 
 static void compare(cJSON *out, const char *path, const json *x, const json *y)
@@ -171,11 +165,10 @@ static void compare(cJSON *out, const char *path, const json *x, const json *y)
 
 cJSON *schema_diff(const char *const name[2], const char *const source[2], ts_error *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const json *x = read_schema(&mem, name[0], source[0], e), *y = x ? read_schema(&mem, name[1], source[1], e) : NULL;
     cJSON *root = y ? reply_make("schema-diff/1") : NULL;
     if (y)
         compare(js_array(root, "differences"), "", x, y);
-    arena_free(&mem);
     return root;
 }

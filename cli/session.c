@@ -117,7 +117,7 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
     snprintf(name, sizeof name, "%.*s", length, pair);
     err_set(e, TS_USAGE, "--in \"%s\": the model has no input \"%s\"", pair, name);
     ts_port port;
-    text list = {0};
+    ENDED_BY(text_free) text list = {0};
     suggestion near = suggest_begin(name);
     for (int i = 0; i < s->n_inputs; i++)
         if (ts_model_input(s->model, i, &port)) {
@@ -126,7 +126,6 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
         }
     if (!suggest_hint(&near, "", e))
         err_hint(e, list.length ? "its inputs are %.511s" : "it has no inputs", text_str(&list));
-    text_free(&list);
     return false;
 }
 
@@ -301,7 +300,7 @@ static void tell_phases(const console *c, const cJSON *build)
 {
     const cJSON *phase;
     double all = 0;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     cJSON_ArrayForEach(phase, js_get(build, "phases"))
     {
         all += phase->valuedouble;
@@ -311,7 +310,6 @@ static void tell_phases(const console *c, const cJSON *build)
     if (c->live && all >= LONG && js_get_number(build, "compiled", 0) > 0)
         console_note(c, "%.0f units were compiled for the first run here: %s", js_get_number(build, "compiled", 0),
                      text_str(&t));
-    text_free(&t);
 }
 
 void session_tell(const session *s, ts_plan *p, cJSON *reply)

@@ -57,8 +57,8 @@ static int64_t find_cut(shard_run *r, const char *batch, ts_error *e)
 static bool bind_shard(const shard_run *r, const char *batch, int64_t all, ts_error *e)
 {
     const session *s = r->session;
-    ts_array *part = heap_array((size_t)s->n_inputs + 1, sizeof *part);
-    const char **dims = heap_array((size_t)args_count(s->args, "dim") + 2, sizeof *dims);
+    ENDED_BY(heap_free) ts_array *part = heap_array((size_t)s->n_inputs + 1, sizeof *part);
+    ENDED_BY(heap_free) const char **dims = heap_array((size_t)args_count(s->args, "dim") + 2, sizeof *dims);
     char own[256];
     int n = 0;
     for (int i = 0; i < s->n_inputs; i++)
@@ -70,9 +70,7 @@ static bool bind_shard(const shard_run *r, const char *batch, int64_t all, ts_er
     }
     snprintf(own, sizeof own, "%s=%lld", batch, (long long)all / r->n);
     dims[n++] = own;
-    const bool good = ts_model_bind(s->model, n, dims, part, e);
-    free(part), free(dims);
-    return good;
+    return ts_model_bind(s->model, n, dims, part, e);
 }
 
 /* ---- making ---- */
@@ -161,11 +159,11 @@ bool shard_run_make(shard_run *r, session *s, int n, ts_error *e)
     if (!symbol)
         return no_batch(s, e);
     char *batch = strdup(symbol); /* ports are those of one binding */
-    ts_port *whole = heap_array((size_t)r->n_output + 1, sizeof *whole);
+    ENDED_BY(heap_free) ts_port *whole = heap_array((size_t)r->n_output + 1, sizeof *whole);
     ports_of(s->model, r->n_output, whole);
     const int64_t all = find_cut(r, batch, e);
     const bool good = all && bind_shard(r, batch, all, e) && make_room(r, whole, e) && make_plans(r, e);
-    free(whole), free(batch);
+    free(batch);
     return good;
 }
 
@@ -221,8 +219,8 @@ static void *work(void *of)
 bool shard_run_some(shard_run *r, int from, int count, ts_error *e)
 {
     r->first = from, r->count = count;
-    worker *w = heap_array((size_t)r->n_plan, sizeof *w);
-    pthread_t *thread = heap_array((size_t)r->n_plan, sizeof *thread);
+    ENDED_BY(heap_free) worker *w = heap_array((size_t)r->n_plan, sizeof *w);
+    ENDED_BY(heap_free) pthread_t *thread = heap_array((size_t)r->n_plan, sizeof *thread);
     int n = 1;
     bool good = true;
     for (int i = 0; i < r->n_plan; i++)
@@ -236,7 +234,6 @@ bool shard_run_some(shard_run *r, int from, int count, ts_error *e)
         work(&w[i]);
     for (int i = 0; good && i < r->n_plan; i++)
         good = w[i].good || err_set(e, w[i].e.code, "%s", w[i].e.text);
-    free(w), free(thread);
     return good;
 }
 

@@ -47,10 +47,9 @@ static void put_name(const process *p, const char *what, int lane, const char *n
 
 static void name_lane(process *p, const ts_span *s)
 {
-    text name = {0};
+    ENDED_BY(text_free) text name = {0};
     text_add(&name, s->thread < 0 ? "%s" : "%s thread %d", s->device, s->thread);
     put_name(p, "thread_name", s->lane, text_str(&name));
-    text_free(&name);
     p->lane[s->lane] = true;
 }
 
@@ -60,12 +59,11 @@ static void put_span(void *user, const ts_span *s)
     const int k = s->kernel;
     if (s->lane < p->lanes && !p->lane[s->lane])
         name_lane(p, s);
-    text name = {0};
+    ENDED_BY(text_free) text name = {0};
     text_add(&name, *p->label[k] ? "%s %s" : "%s", p->op[k], p->label[k]);
     cJSON *row = js_row(p->t->events, "name:%s,cat:%s,ph:%s,ts:%g,dur:%g,pid:%d,tid:%d", text_str(&name), p->op[k], "X",
                         microseconds(p->begin + s->begin), microseconds(s->end - s->begin), p->t->processes, s->lane);
     js_put(js_object(row, "args"), "kernel:%d,loops:%s,pass:%d", k, p->loops[k], p->pass);
-    text_free(&name);
 }
 
 static bool run_passes(process *p, ts_plan *plan, int passes, ts_error *e)

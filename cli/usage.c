@@ -58,7 +58,7 @@ static const char *find_form(const verb *v, const char *word)
 
 static void hint_forms(const verb *v, ts_error *e)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     usage_token one;
     for (const char *line = v->usage; line; line = usage_next(line)) {
         const char *at = line;
@@ -66,7 +66,6 @@ static void hint_forms(const verb *v, ts_error *e)
             text_add(&t, "%s%s", t.length ? ", " : "", one.word);
     }
     err_hint(e, "it knows %s; tessera help %s", text_str(&t), v->name);
-    text_free(&t);
 }
 
 static bool no_form(const verb *v, const char *word, ts_error *e)

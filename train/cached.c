@@ -111,7 +111,7 @@ static void copy_texts(ts_port *p)
 static void say(cached *c)
 {
     static const char *const what[] = {"tokens", "mask", "types", "positions", "past", ""};
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     bool past = false;
     ts_port p = {.name = ""};
     for (int i = 0; i < c->n; i++) {
@@ -128,7 +128,6 @@ static void say(cached *c)
     ts_model_output(c->model, c->logits, &p);
     text_add(&t, "; logits \"%s\"", p.name);
     snprintf(c->said, sizeof c->said, "%s", text_str(&t));
-    text_free(&t);
 }
 
 bool cached_open(cached *c, const char *model, ts_error *e)
@@ -193,7 +192,7 @@ static void put_axis(text *t, const ts_port *p, int k)
  * follow from the others. */
 static void put_dims(const cached *c, bool unnamed, text *t)
 {
-    text past = {0}, line = {0};
+    ENDED_BY(text_free) text past = {0}, line = {0};
     for (int i = 0; i < c->n && !past.length; i++)
         if (c->in[i].role == FEED_EMPTY)
             put_axis(&past, &c->in[i].port, c->in[i].axis);
@@ -216,7 +215,6 @@ static void put_dims(const cached *c, bool unnamed, text *t)
                 text_add(t, "%lld", (ll)a.dim[k]);
         }
     }
-    text_free(&past), text_free(&line);
 }
 
 static bool make_prompt(cached *c, int64_t n, const ts_options *o, ts_error *e)
@@ -379,13 +377,12 @@ bool cached_next(cached *c, const int64_t *id, int64_t stride, int64_t n, double
 void cached_no_past(const cached *c, char **dims)
 {
     for (int i = 0; i < c->n; i++) {
-        text t = {0};
+        ENDED_BY(text_free) text t = {0};
         if (c->n_past && c->in[i].role == FEED_EMPTY) {
             put_axis(&t, &c->in[i].port, c->in[i].axis), text_add(&t, "=0");
             if (!*dims || !strstr(*dims, text_str(&t)))
                 option_add_line(dims, text_str(&t));
         }
-        text_free(&t);
     }
 }
 

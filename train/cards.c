@@ -322,7 +322,7 @@ static void add_transfer(transfers *all, const shards *z, int i, int with, bool 
 
 bool cards_sum(const shards *z, ts_error *e)
 {
-    transfers *all = calloc(1, sizeof *all);
+    ENDED_BY(heap_free) transfers *all = calloc(1, sizeof *all);
     bool good = all || err_memory(e, sizeof *all, "what cards send");
     for (int round = 0; good && round < rounds_of(z); round++) {
         all->n = 0;
@@ -336,7 +336,6 @@ bool cards_sum(const shards *z, ts_error *e)
         for (int i = 0; good && i < z->n_device; i++)
             good = ts_plan_run(z->card[i].add[round], e);
     }
-    free(all);
     return good;
 }
 

@@ -76,12 +76,12 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
     snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
     if (!ts_tensors_write(path, all->n_optimizer, all->optimizer, optimizer, e))
         return false;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", format, (long long)step, weights, optimizer);
     char *state = files_seal_text(t.s);
     snprintf(path, sizeof path, "%s/state.json", folder);
     const bool good = ts_file_write(path, state, strlen(state), e);
-    text_free(&t), free(state);
+    free(state);
     return good;
 }
 

@@ -47,7 +47,7 @@ static double *measured_make(const cJSON *plan, const char *run, int *n)
 {
     enum { MOST = 1 << 28 };
     char path[4200];
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     err none = {0};
     snprintf(path, sizeof path, "%s/step.json", run);
     cJSON *kept = file_read(path, MOST, &all, &none) ? js_parse(text_str(&all), path, &none) : NULL;
@@ -68,7 +68,7 @@ static double *measured_make(const cJSON *plan, const char *run, int *n)
         }
         i++;
     }
-    cJSON_Delete(kept), text_free(&all);
+    cJSON_Delete(kept);
     return out;
 }
 

@@ -96,12 +96,11 @@ static bool fits_name(const rows *r, const char *s, size_t n, ts_error *e)
 static bool unknown(const rows *r, const char *s, size_t n, ts_error *e)
 {
     err_set(e, TS_BAD_INPUT, "%s:%lld: no class of the run is named \"%.*s\"", r->path, (long long)r->line, (int)n, s);
-    text list = {0};
+    ENDED_BY(text_free) text list = {0};
     char name[MOST_NAME + 1];
     for (const char *at = r->want->names; list.length < 300 && line_next(&at, name, sizeof name);)
         text_add(&list, "%s\"%s\"", list.length ? ", " : "", name);
-    err_hint(e, "its classes are %s", text_str(&list));
-    return text_free(&list), false;
+    return err_hint(e, "its classes are %s", text_str(&list));
 }
 
 /* A new class gets the next number; sorting comes in labels_end. */

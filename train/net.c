@@ -110,11 +110,11 @@ static bool is_head_of(const net *n, ts_tensor t)
 static bool name_head(net *n, ts_error *e)
 {
     const int outputs = ts_model_outputs(n->model);
-    ts_tensor *output = calloc((size_t)outputs + 1, sizeof *output);
+    ENDED_BY(heap_free) ts_tensor *output = calloc((size_t)outputs + 1, sizeof *output);
     for (int i = 0; output && i < outputs; i++)
         output[i] = ts_model_tensor(n->model, i);
     const int most = output ? ts_leaves(outputs, output, NULL) : 0;
-    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
     const bool good = (output && all) || err_memory(e, ((size_t)outputs + (size_t)most + 2) * sizeof *all,
                                                     "lists of %d weights and %d outputs", most, outputs);
     if (good)
@@ -123,7 +123,6 @@ static bool name_head(net *n, ts_error *e)
     for (int i = 0, next = 2; good && i < most; i++)
         if (is_head_of(n, all[i]))
             snprintf(n->head, sizeof n->head, "head%d", next++), i = -1;
-    free(output), free(all);
     return good;
 }
 

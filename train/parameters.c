@@ -135,7 +135,7 @@ static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts
 
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
 {
-    ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
+    ENDED_BY(heap_free) ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
     bool good = root || err_memory(e, ((size_t)n->n_stat + 1) * sizeof *root, "the statistics of the step");
     if (good) {
         root[0] = s->loss;
@@ -146,7 +146,6 @@ bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
         for (int i = 0; i < n->n_stat; i++)
             s->follow[i] = root[1 + i];
     }
-    free(root);
     return good;
 }
 

@@ -171,7 +171,7 @@ static void head(text *t, const story *s)
 
 static void body(text *t, const story *s)
 {
-    text parts = {0};
+    ENDED_BY(text_free) text parts = {0};
     html_add(t, "<nav>");
     for (int i = 0; i < COUNT(sections); i++) {
         text one = {0};
@@ -184,7 +184,6 @@ static void body(text *t, const story *s)
              "</main><footer><p>Made by tessera %s from metrics.jsonl, misjudged.json and step.json of the "
              "run.</p></footer></body></html>\n",
              TS_VERSION);
-    text_free(&parts);
 }
 
 /* ---- what it is made of ---- */

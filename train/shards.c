@@ -150,7 +150,7 @@ static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
 {
     const size_t most = (size_t)s->n_weight + 1;
     ts_tensor *grad = calloc(2 * most, sizeof *grad), *in = grad ? grad + most : NULL; /* each as its parameter */
-    ts_state *state = calloc(most, sizeof *state);
+    ENDED_BY(heap_free) ts_state *state = calloc(most, sizeof *state);
     s->sum = calloc(most, sizeof *s->sum);
     bool good = (grad && state && s->sum) || err_memory(e, most * (2 * sizeof *grad + sizeof *state + sizeof *s->sum),
                                                         "the gradients of %d parameters", s->n_parameter);
@@ -164,7 +164,7 @@ static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
     const ts_tensor loss = good ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
     if (good && ts_graph_ok(n->g, e))
         good = devices_make(s, o, &(devices_want){n->g, loss, s->n_weight, state}, e);
-    free(grad), free(state);
+    free(grad);
     return good && s->plan;
 }
 

@@ -251,7 +251,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
               *out = grad ? grad + n_parameter : NULL; /* grad: each as its parameter */
     ts_tensor *in = calloc(n_parameter, sizeof *in),
               *mean = calloc(n_parameter, sizeof *mean); /* each as its parameter */
-    ts_update *sums = calloc(n_parameter, sizeof *sums);
+    ENDED_BY(heap_free) ts_update *sums = calloc(n_parameter, sizeof *sums);
     ts_updates u = {0};
     bool good = (grad && in && mean && sums) || err_memory(e,
                                                            (2 * n_parameter + 5) * sizeof *grad +
@@ -267,7 +267,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     }
     good = good && optimize(s, n, s->last ? mean : grad, &u, e);
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
-    ts_state *state = calloc(most, sizeof *state);
+    ENDED_BY(heap_free) ts_state *state = calloc(most, sizeof *state);
     s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_parameter + 1, sizeof *s->sum);
     good = good && ((state && s->state && s->sum) ||
                     err_memory(e, most * (sizeof *state + sizeof *s->state) + (n_parameter + 1) * sizeof *s->sum,
@@ -283,7 +283,7 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
         if (ts_graph_ok(n->g, e))
             s->plan = ts_plan_of(n->g, 3 + s->n_parameter + (s->scale != NULL), out, count, state, o, e);
     }
-    free(grad), free(in), free(mean), free(sums), free(state);
+    free(grad), free(in), free(mean);
     return s->plan != NULL;
 }
 

@@ -162,12 +162,10 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
 /* NAME, a tab, the norm: for comparing the first step with that of another framework. */
 static bool write_norms(const training *t, const double *norms, ts_error *e)
 {
-    text lines = {0};
+    ENDED_BY(text_free) text lines = {0};
     for (int i = 0; i < t->step.n_parameter; i++)
         text_add(&lines, "%s\t%.12g\n", t->step.parameter[i].name, norms[i]);
-    const bool good = ts_file_write(t->asked->grad_norms, text_str(&lines), lines.length, e);
-    text_free(&lines);
-    return good;
+    return ts_file_write(t->asked->grad_norms, text_str(&lines), lines.length, e);
 }
 
 /* printf writes a NaN's sign, too, which says nothing. */
@@ -308,7 +306,7 @@ static bool patience_ends(const training *t)
 static int train(training *t, ts_error *e)
 {
     const net *n = &t->net;
-    double *norms = calloc((size_t)t->step.n_parameter + 1, sizeof *norms);
+    ENDED_BY(heap_free) double *norms = calloc((size_t)t->step.n_parameter + 1, sizeof *norms);
     t->which = calloc((size_t)t->asked->batch, sizeof *t->which);
     t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
     bool good = ((norms && t->which && t->batch) ||
@@ -332,7 +330,7 @@ static int train(training *t, ts_error *e)
     ranks_works(&t->ranks, "a checkpoint");
     good = good && save(t, e);
     ranks_works(&t->ranks, NULL);
-    free(norms), free(t->which), free(t->batch);
+    free(t->which), free(t->batch);
     return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
 }
 

@@ -113,7 +113,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
         return tell(&(cc_report){0}, 0, facts), true;
     const char **symbols = calloc((size_t)c->n_text + 1, sizeof *symbols);
     c_units units;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     cc_report report = {0};
     MUST(symbols);
     for (int i = 0; i < c->n_text; i++)
@@ -132,7 +132,7 @@ static bool compile(program *g, const build_options *w, text *facts, err *e)
     if (g->code)
         find_kernels(g), tell(&report, units.n, facts);
     cc_report_free(&report);
-    c_units_free(&units), free(symbols), arena_free(&mem);
+    c_units_free(&units), free(symbols);
     return g->code != NULL;
 }
 
@@ -245,7 +245,7 @@ static bool run_each(program *g, void *const *input, void (*after)(void *user, i
 static bool trace(program *g, void *const *input, span_seen *seen, void *user, err *e)
 {
     const int n = g->p->n_kernel, parts = g->p->threads;
-    double *at = heap_array((size_t)n * (size_t)parts * 2 + 1, sizeof *at);
+    ENDED_BY(heap_free) double *at = heap_array((size_t)n * (size_t)parts * 2 + 1, sizeof *at);
     const ts_moments moments = {seconds_now, at, n};
     g->args.moments = &moments;
     const bool ok = run(g, input, e);
@@ -253,7 +253,6 @@ static bool trace(program *g, void *const *input, span_seen *seen, void *user, e
     for (int i = 0; ok && i < n * parts; i++)
         if (at[2 * i + 1] > 0)
             seen(user, i / n, i % n, at[2 * i], at[2 * i + 1]);
-    free(at);
     return ok;
 }
 
@@ -286,13 +285,12 @@ static bool get(program *g, int root, ts_array *out, err *e)
 static bool usable(text *why)
 {
     err e = {0};
-    text path = {0}, version = {0};
+    ENDED_BY(text_free) text path = {0}, version = {0};
     const bool ok = cc_compiler(NULL, &path, &version, &e);
     if (ok)
         text_add(why, "%s: %s", text_str(&path), text_str(&version));
     else
         text_add(why, "%s", e.text);
-    text_free(&path), text_free(&version);
     return ok;
 }
 

@@ -19,7 +19,7 @@ typedef struct finding {
 static digest key_of(const machine *m, const isa *of)
 {
     hasher *h = hash_open();
-    text line = {0}, features = {0};
+    ENDED_BY(text_free) text line = {0}, features = {0};
     machine bare = *m;
     memset(bare.known, 0, sizeof bare.known);
     machine_print(&line, &bare);
@@ -28,13 +28,12 @@ static digest key_of(const machine *m, const isa *of)
     hash_text(h, text_str(&line));
     hash_text(h, text_str(&features));
     hash_text(h, of->name);
-    text_free(&line), text_free(&features);
     return hash_close(h);
 }
 
 static bool look(finding *f)
 {
-    text kept = {0};
+    ENDED_BY(text_free) text kept = {0};
     rates r;
     const bool there = cache_get(f->kept, &f->key, &kept);
     const char *s = text_str(&kept);
@@ -42,16 +41,14 @@ static bool look(finding *f)
         f->before = f->m->known[f->of - isa_table] = r;
     else if (there)
         cache_remove(f->kept, &f->key);
-    text_free(&kept);
     return f->before.of != NULL;
 }
 
 static bool keep(finding *f)
 {
-    text word = {0};
+    ENDED_BY(text_free) text word = {0};
     rates_print(&word, &f->m->known[f->of - isa_table]);
     cache_put(f->kept, &f->key, word.s, word.length);
-    text_free(&word);
     return look(f);
 }
 
@@ -82,12 +79,12 @@ static bool measure_again(finding *f, const text *notes, err *e)
 bool calibration_find(machine *m, const machine_options *asked, rates_wanted how, err *e)
 {
     const settings env = settings_read();
-    text notes = {0};
+    ENDED_BY(text_free) text notes = {0};
     finding f = {.m = m, .of = machine_isa(m, asked->isa, e)};
     if (!f.of || !isa_includes(isa_of_host(), f.of))
         return f.of != NULL;
     if (!cache_open(&f.kept, asked->cache_folder, &env, &notes, e))
-        return text_free(&notes), false;
+        return false;
     f.key = key_of(m, f.of);
     bool ok = true;
     if ((!look(&f) && how == RATES_NEEDED) || how == RATES_AGAIN) {
@@ -99,7 +96,6 @@ bool calibration_find(machine *m, const machine_options *asked, rates_wanted how
         cache_unlock(lock);
     }
     cache_close(f.kept);
-    text_free(&notes);
     return ok;
 }
 

@@ -54,7 +54,7 @@ void compiler_temporary(compiler *c, const char *temporary)
 bool compiler_find(compiler *c, const settings *env, err *e)
 {
     static const char *const names[] = {"gcc", "cc", "clang"};
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     *c = (compiler){0};
     const char *asked = env_text("TESSERA_CC"); /* name or path of the C compiler */
     const char *found = asked ? find_program(&mem, asked, env->path) : NULL;
@@ -73,7 +73,6 @@ bool compiler_find(compiler *c, const settings *env, err *e)
         err_set(e, TS_TOOLCHAIN, "T001 no C compiler found (looked for gcc, cc, clang in PATH)");
         err_hint(e, "install gcc, name a compiler with TESSERA_CC, or run with --target interp");
     }
-    arena_free(&mem);
     return found;
 }
 
@@ -98,14 +97,13 @@ static bool ask(const compiler *c, const char *option, text *answer, err *e)
     if (ok) {
         text_bytes(answer, run.said.s, run.said.length);
     } else {
-        text fate = {0};
+        ENDED_BY(text_free) text fate = {0};
         if (child_succeeded(&run))
             text_add(&fate, "printed nothing");
         else
             child_fate(&run, &quick, &fate);
         err_set(e, TS_TOOLCHAIN, "T002 '%s %s' %s", c->path, option, text_str(&fate));
         err_hint(e, "name another compiler with TESSERA_CC");
-        text_free(&fate);
     }
     child_free(&run, 1);
     return ok;
@@ -134,11 +132,10 @@ static bool hash_file(hasher *h, const char *path, err *e)
 /* gcc compiles in a program of its own; clang names no file here. */
 static char *find_proper(const compiler *c, arena *mem)
 {
-    text answer = {0};
+    ENDED_BY(text_free) text answer = {0};
     ask(c, "-print-prog-name=cc1", &answer, NULL);
     size_t n = answer.length ? strcspn(answer.s, "\n") : 0;
     char *path = arena_format(mem, "%.*s", (int)n, text_str(&answer));
-    text_free(&answer);
     return path[0] == '/' && is_program(path) ? path : arena_string(mem, "");
 }
 
@@ -146,11 +143,9 @@ static char *find_proper(const compiler *c, arena *mem)
  * enough: no key is compared. */
 static bool work_out(const compiler *c, bool kept, arena *mem, text *record, err *e)
 {
-    text version = {0};
-    if (!ask(c, "--version", &version, e)) {
-        text_free(&version);
+    ENDED_BY(text_free) text version = {0};
+    if (!ask(c, "--version", &version, e))
         return false;
-    }
     const char *proper = kept ? find_proper(c, mem) : "";
     hasher *h = hash_open();
     hash_text(h, text_str(&version));
@@ -160,7 +155,6 @@ static bool work_out(const compiler *c, bool kept, arena *mem, text *record, err
     digest_hex(&d, hex);
     text_add(record, "%.*s\n%s\n", (int)strcspn(text_str(&version), "\n"), text_str(&version), hex);
     text_add(record, "%s\n%s\n", proper, state(mem, proper));
-    text_free(&version);
     return ok;
 }
 
@@ -191,8 +185,8 @@ static bool accept(compiler *c, arena *mem, const char *record)
 
 bool compiler_identify(compiler *c, cache *known, err *e)
 {
-    arena mem = {0};
-    text record = {0};
+    ENDED_BY(arena_free) arena mem = {0};
+    ENDED_BY(text_free) text record = {0};
     hasher *h = hash_open();
     hash_text(h, "compiler 1");
     hash_text(h, state(&mem, c->path));
@@ -206,8 +200,6 @@ bool compiler_identify(compiler *c, cache *known, err *e)
         if (ok)
             cache_put(known, &key, record.s, record.length);
     }
-    text_free(&record);
-    arena_free(&mem);
     return ok;
 }
 

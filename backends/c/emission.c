@@ -67,7 +67,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                               .rules = "program.o walk.o: run.h share.h loops.h walk.h\n"};
     emit_unit *units = calloc((size_t)c->n_text + 1, sizeof *units);
     char *calls = tables_text(c);
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     levels all;
     MUST(units);
     levels_make(&all, p);
@@ -86,7 +86,7 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
     const bool ok = emit_standalone(p, w, &code, e);
     for (int i = 0; i < c->n_text; i++)
         free((char *)(uintptr_t)units[i].text);
-    free(units), free(calls), levels_free(&all), arena_free(&mem);
+    free(units), free(calls), levels_free(&all);
     return ok;
 }
 

@@ -9,7 +9,7 @@ static bool assembly(const plan *p, const kernel *k, const build_options *w, tex
 {
     kernel_text own;
     c_units units;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     if (!kernel_write_alone(&c_dialect, p, k, &own, e))
         return false;
     own.op = k->op;
@@ -20,7 +20,7 @@ static bool assembly(const plan *p, const kernel *k, const build_options *w, tex
                           .isa = p->on->model,
                           .cache_folder = w->cache_folder};
     const bool ok = cc_assembly(&r, out, e);
-    c_units_free(&units), kernel_text_free(&own), arena_free(&mem);
+    c_units_free(&units), kernel_text_free(&own);
     return ok;
 }
 

@@ -118,15 +118,12 @@ static void add_lines(text *out, const text *said)
 /* T004: too late; T003: ended by a signal; T002: it says itself that it failed. */
 static bool fail_child(const build *b, const child *c, const child_limits *limits, const char *doing, err *e)
 {
-    text fate = {0}, said = {0};
+    ENDED_BY(text_free) text fate = {0}, said = {0};
     child_fate(c, limits, &fate);
     add_lines(&said, &c->said);
     const char *code = child_overran(c, limits) ? "T004" : c->status != -1 && (c->status & 127) ? "T003" : "T002";
     err_set(e, TS_TOOLCHAIN, "%s %s %s while %s%s", code, b->cc.path, text_str(&fate), doing, text_str(&said));
-    err_hint(e, "try another instruction set with --isa, or another compiler with TESSERA_CC");
-    text_free(&fate);
-    text_free(&said);
-    return false;
+    return err_hint(e, "try another instruction set with --isa, or another compiler with TESSERA_CC");
 }
 
 /* Reads what a compiler that claims success has made. */
@@ -228,10 +225,9 @@ static void put_note(const build *b, const digest *of, const text *note)
 static void get_note(const build *b, const digest *of, text *out)
 {
     const digest key = note_key(of);
-    text note = {0};
+    ENDED_BY(text_free) text note = {0};
     if (cache_get(b->cache, &key, &note))
         text_add(out, "%s", text_str(&note));
-    text_free(&note);
 }
 
 /* Into the cache at once: what is compiled is not lost if another unit fails. */
@@ -243,7 +239,7 @@ static bool end_unit(void *user, int k, int tried, const child *c, err *e)
     const char *label = b->r->unit[i].label;
     const char *which = arena_format(&b->mem, "unit %d of %d%s%s%s", i + 1, b->r->n, label ? " (" : "",
                                      label ? label : "", label ? ")" : "");
-    text note = {0};
+    ENDED_BY(text_free) text note = {0};
     if (!child_succeeded(c))
         return fail_child(b, c, &all->job[k].limits, arena_format(&b->mem, "compiling %s", which), e);
     if (!take_output(b, unit_path(b, i, "o"), ELF_OBJECT, &b->object[i], e))
@@ -252,7 +248,7 @@ static bool end_unit(void *user, int k, int tried, const child *c, err *e)
         text_line(&note, "%s took too long over %s: it was compiled with %s, and may run slower", b->cc.path, which,
                   lower_level(b->r, &b->r->unit[i]));
     text_add(&b->slow, "%s", text_str(&note));
-    put_note(b, &b->key[i], &note), text_free(&note);
+    put_note(b, &b->key[i], &note);
     cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].length);
     b->report->compiled++;
     return true;
@@ -485,7 +481,7 @@ void cc_free(cc_program *p)
 bool cc_compiler(const char *cache_folder, text *path, text *version, err *e)
 {
     settings env = settings_read();
-    text notes = {0};
+    ENDED_BY(text_free) text notes = {0};
     cache *known = NULL;
     compiler c = {0};
     bool ok = cache_open(&known, cache_folder, &env, &notes, e) && compiler_find(&c, &env, e) &&
@@ -496,6 +492,5 @@ bool cc_compiler(const char *cache_folder, text *path, text *version, err *e)
     }
     compiler_free(&c);
     cache_close(known);
-    text_free(&notes);
     return ok;
 }

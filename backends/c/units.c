@@ -28,7 +28,7 @@ static bool is_product(const kernel_text *k)
 
 static void end(c_units *u, sharing *s)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (!s->n)
         return;
     if (s->n > 1)
@@ -41,7 +41,6 @@ static void end(c_units *u, sharing *s)
                                 .level = is_product(s->kernel[0]) ? "-O1" : NULL, /* else that of the flags, -O2 */
                                 .shared = s->n > 1};
     s->n = 0, s->bytes = 0;
-    text_free(&t);
 }
 
 static void add(c_units *u, sharing *s, const kernel_text *k)

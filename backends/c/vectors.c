@@ -324,13 +324,12 @@ static bool is_of(const instruction *i, const char *op, instance l)
 /* A piece of the function's text, of those elements; what the library has for vectors is written */
 static void write_piece(text *t, const function *f, const char *s, size_t n, instance l)
 {
-    text piece = {0};
+    ENDED_BY(text_free) text piece = {0};
     text_bytes(&piece, s, n);
     if (f->kind == VECTOR)
         write_form(t, text_str(&piece), f->name, l);
     else
         text_add(t, "%s", text_str(&piece));
-    text_free(&piece);
 }
 
 static void write_own(text *t, const instruction *own, const function *f, instance l)

@@ -33,7 +33,7 @@ static bool refuse(err *e, const char *folder, const char *reason)
 /* mkdir -p with 0700. errno says why when it fails. */
 static bool make_private(const char *folder)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     char *path = arena_string(&mem, folder);
     bool ok = true;
     for (char *slash = strchr(path + 1, '/'); slash && ok; slash = strchr(slash + 1, '/')) {
@@ -43,7 +43,6 @@ static bool make_private(const char *folder)
     }
     ok = ok && (mkdir(path, 0700) == 0 || errno == EEXIST);
     int why = errno;
-    arena_free(&mem);
     errno = why;
     return ok;
 }
@@ -103,11 +102,10 @@ bool cache_open(cache **out, const char *folder, const settings *env, text *note
     *out = NULL;
     if (folder && strcmp(folder, "none") == 0)
         return true;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     char *path = cache_path(&mem, folder, env);
     if (!path || !*path) {
         text_line(notes, "no cache folder (neither HOME nor XDG_CACHE_HOME is set); going on without it");
-        arena_free(&mem);
         return true;
     }
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
@@ -115,7 +113,6 @@ bool cache_open(cache **out, const char *folder, const settings *env, text *note
     cache *c = heap_array(1, sizeof *c);
     *c = (cache){.fd = -1, .notes = notes, .temporary = env->temporary};
     bool ok = open_root(c, path, e);
-    arena_free(&mem);
     if (ok && c->fd >= 0)
         *out = c;
     else
@@ -163,15 +160,13 @@ static void manifest(const digest *key, const void *p, size_t n, text *out)
 
 static bool entry_read(int folder, const digest *key, text *out)
 {
-    text stated = {0}, true_one = {0};
+    ENDED_BY(text_free) text stated = {0}, true_one = {0};
     bool ok = folder_read(folder, "MANIFEST", MANIFEST_MOST, &stated) &&
               folder_read(folder, "object", OBJECT_MOST, out);
     if (ok) {
         manifest(key, text_str(out), out->length, &true_one);
         ok = stated.length == true_one.length && memcmp(stated.s, true_one.s, stated.length) == 0;
     }
-    text_free(&stated);
-    text_free(&true_one);
     return ok;
 }
 
@@ -231,10 +226,8 @@ bool cache_get(cache *c, const digest *key, text *out)
 
 bool cache_check(cache *c, const digest *key)
 {
-    text object = {0};
-    const bool ok = entry_find(c, key, false, &object);
-    text_free(&object);
-    return ok;
+    ENDED_BY(text_free) text object = {0};
+    return entry_find(c, key, false, &object);
 }
 
 void cache_remove(cache *c, const digest *key)
@@ -255,12 +248,11 @@ static bool entry_write(cache *c, const char *temporary, const digest *key, cons
     int folder = openat(c->fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return false;
-    text m = {0};
+    ENDED_BY(text_free) text m = {0};
     manifest(key, p, n, &m);
     bool ok = folder_write(folder, "object", p, n, true) && folder_write(folder, "MANIFEST", m.s, m.length, true) &&
               fsync(folder) == 0;
     int why = errno;
-    text_free(&m);
     close(folder);
     errno = why;
     return ok;
@@ -285,10 +277,9 @@ void cache_put(cache *c, const digest *key, const void *p, size_t n)
     bool ok = entry_write(c, temporary, key, p, n) && entry_publish(c, temporary, name);
     int why = errno;
     if (!ok && (why == EEXIST || why == ENOTEMPTY)) {
-        text winner = {0};
+        ENDED_BY(text_free) text winner = {0};
         ok = cache_get(c, key, &winner) || entry_publish(c, temporary, name);
         why = errno;
-        text_free(&winner);
     }
     folder_remove(c->fd, temporary); /* not there any more if it was published */
     if (!ok) {

@@ -34,7 +34,7 @@ static bool open_sealed(loaded *l, const void *image, size_t n)
 static bool open_file(loaded *l, const void *image, size_t n, const char *temporary, err *e)
 {
     work_folder folder;
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     if (!work_folder_make(&folder, temporary, e))
         return false;
     if (work_folder_write(&folder, "program.so", image, n, e)) {
@@ -43,7 +43,6 @@ static bool open_file(loaded *l, const void *image, size_t n, const char *tempor
             err_set(e, TS_TOOLCHAIN, "T007 the compiled program cannot be loaded: %s", dlerror());
     }
     work_folder_free(&folder);
-    arena_free(&mem);
     return l->handle;
 }
 

@@ -34,12 +34,11 @@ char *work_folder_name(const work_folder *s, arena *mem, const char *name)
 
 bool work_folder_write(const work_folder *s, const char *name, const void *p, size_t n, err *e)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const char *path = work_folder_name(s, &mem, name);
     bool ok = folder_write(AT_FDCWD, path, p, n, false);
     if (!ok)
         file_failed(e, "write", path, errno);
-    arena_free(&mem);
     return ok;
 }
 

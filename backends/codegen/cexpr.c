@@ -293,9 +293,7 @@ void cexpr_print(text *t, const cexpr *x, binding asked)
 
 const char *cexpr_text(arena *mem, const cexpr *x)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     cexpr_print(&t, x, ANY);
-    const char *s = arena_string(mem, text_str(&t));
-    text_free(&t);
-    return s;
+    return arena_string(mem, text_str(&t));
 }

@@ -116,7 +116,7 @@ const char *cstyle_spelled(const writer *w, const expr *x)
 static const char *spelled_for(const writer *w, const char *form, bool narrow)
 {
     const char *suffix = narrow ? w->d->suffix : "";
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     callees_form(w->uses, w->d, form, suffix);
     if (!strchr(form, '@'))
         return form;
@@ -125,9 +125,7 @@ static const char *spelled_for(const writer *w, const char *form, bool narrow)
             text_add(&t, "%s", suffix);
         else
             text_bytes(&t, s, 1);
-    const char *all = arena_string(w->mem, t.s);
-    text_free(&t);
-    return all;
+    return arena_string(w->mem, t.s);
 }
 
 static const cexpr *call(writer *w, const expr *x)

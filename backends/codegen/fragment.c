@@ -205,10 +205,9 @@ static void take_trips(emitter *m, const fragment *q, int l, const char *subscri
 
 void fragment_take(emitter *m, const fragment *q)
 {
-    text counts = {0};
+    ENDED_BY(text_free) text counts = {0};
     fragment_subscripts(m, q, true, &counts);
     code_let(&m->out.code, m->d->natural[2],
              arena_format(m->mem, "%s%s[%d]", q->name, text_str(&counts), q->form->words), NULL);
     take_trips(m, q, nest_unrolled(m->s), "");
-    text_free(&counts);
 }

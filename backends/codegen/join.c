@@ -29,7 +29,7 @@ static void add(text *t, const dialect *d, const kernel_text *k)
 
 void unit_join(const dialect *d, const kernel_text *const *k, int n, text *t)
 {
-    text body = {0};
+    ENDED_BY(text_free) text body = {0};
     callees uses = {0};
     unit_facts facts = {0};
     for (int i = 0; i < n; i++)
@@ -43,5 +43,4 @@ void unit_join(const dialect *d, const kernel_text *const *k, int n, text *t)
     facts.body = text_str(&body);
     d->prelude(t, &facts);
     text_add(t, "%s", facts.body);
-    text_free(&body);
 }

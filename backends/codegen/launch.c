@@ -98,7 +98,7 @@ static void write_choice(const together *w, int i, int end, text *t)
     text_line(t, "switch (member) {");
     for (int m = i + 1; m < end; m++) {
         const char *comma = " ";
-        text line = {0};
+        ENDED_BY(text_free) text line = {0};
         text_add(&line, "case %d:", m - i);
         for (int o = 0; o < k->n_operand; o++)
             if (w->operand[m][o] != w->operand[i][o])
@@ -107,7 +107,6 @@ static void write_choice(const together *w, int i, int end, text *t)
             text_add(&line, "%stold = %d", comma, w->part[m].told);
         text_add(&line, "; break;");
         stmt_lines(t, line.s);
-        text_free(&line);
     }
     text_line(t, "}");
 }
@@ -123,7 +122,7 @@ static void write_call(const together *w, int i, int end, int64_t first, text *t
     const kernel_text *k = w->part[i].text;
     const int64_t groups = w->part[i].groups;
     const bool several = end > i + 1;
-    text line = {0}, own = {0};
+    ENDED_BY(text_free) text line = {0}, own = {0};
     add_number(&own, "group", -first);
     if (several) {
         text_line(t, first ? "const %s member = (%s) / %lld;" : "const %s member = %s / %lld;", w->d->index, own.s,
@@ -144,7 +143,6 @@ static void write_call(const together *w, int i, int end, int64_t first, text *t
     text_add(&line, several ? ", %s - member * %lld, %lld);" : ", %s, %lld);", own.s, (long long)groups,
              (long long)groups);
     stmt_lines(t, line.s);
-    text_free(&line), text_free(&own);
 }
 
 static void write_function(void *user, const char *name, text *t)
@@ -152,7 +150,7 @@ static void write_function(void *user, const char *name, text *t)
     const together *w = user;
     const kernel_text *out = w->out;
     parameter *all = calloc((size_t)out->n_operand + 1, sizeof *all);
-    text head = {0};
+    ENDED_BY(text_free) text head = {0};
     MUST(all);
     for (int o = 0; o < out->n_operand; o++)
         all[o] = (parameter){type_of(w, &out->operand[o]), out->operand[o].name, out->operand[o].written};
@@ -178,7 +176,7 @@ static void write_function(void *user, const char *name, text *t)
     }
     t->depth = 0;
     text_add(t, "}\n");
-    free(all), text_free(&head);
+    free(all);
 }
 
 static void write_launch(together *w, const launch_part *part)
@@ -201,7 +199,7 @@ static void write_launch(together *w, const launch_part *part)
 static void join(const dialect *d, const level *of, int row, kernel_text *all)
 {
     kernel_text out, *own = all + of->first;
-    launch_part *part = calloc((size_t)row + 1, sizeof *part);
+    ENDED_BY(heap_free) launch_part *part = calloc((size_t)row + 1, sizeof *part);
     int n = 0;
     MUST(part);
     for (int k = 0; k <= row; k++)
@@ -214,7 +212,6 @@ static void join(const dialect *d, const level *of, int row, kernel_text *all)
                 kernel_text_free(&own[k]);
         own[row] = out;
     }
-    free(part);
 }
 
 void launches_write(const dialect *d, const levels *l, kernel_text *all)

@@ -622,11 +622,10 @@ typedef struct naming {
 static void tell_name(const dialect *d, const function *q, instance l, void *user)
 {
     const naming *to = user;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     (void)d;
     text_add(&t, l.n == 1 ? "%s" : q->kind == VECTOR ? "%s%d" : "%s_x%d", q->name, l.n);
     to->each(to->user, text_str(&t));
-    text_free(&t);
 }
 
 void library_names(const dialect *d, const callees *f, void (*each)(void *user, const char *name), void *user)
@@ -646,10 +645,9 @@ static void write_one(const dialect *d, const function *q, instance l, void *use
     else if (l.n == 1)
         write_lanes(t, q->text, 1);
     else {
-        text own = {0};
+        ENDED_BY(text_free) text own = {0};
         write_lanes(&own, q->text, l.n);
         d->vector_writer(t, &(function){q->name, q->uses, q->kind, text_str(&own)}, l);
-        text_free(&own);
     }
 }
 

@@ -62,11 +62,9 @@ static const char *operand_taken(looping *w, int i)
 /* ---- places ---- */
 static const char *form(looping *w, const char *what, const char *a, const char *b, const char *c)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     form_write(&t, &w->out->uses, w->d, what, (const char *[]){a, b, c});
-    const char *kept = arena_string(&w->mem, text_str(&t));
-    text_free(&t);
-    return kept;
+    return arena_string(&w->mem, text_str(&t));
 }
 
 static const char *number(looping *w, int64_t n)
@@ -83,7 +81,7 @@ static const char *trips(looping *w)
 static void count_trips(looping *w)
 {
     const varying *v = &w->s->counted;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     if (!v->by)
         return;
     text_add(&t, "(%lld", (long long)v->plus);
@@ -92,7 +90,6 @@ static void count_trips(looping *w)
             text_add(&t, " + %lld * size%d", (long long)v->times[i], i);
     text_add(&t, ") / %lld", (long long)v->per);
     code_let(&w->once, arena_format(&w->mem, "const %s", w->d->index), "trips", cexpr_word(&w->mem, text_str(&t)));
-    text_free(&t);
 }
 
 /* Bytes from where the operand begins to where the input does in a trip */
@@ -191,7 +188,7 @@ static void call_member(looping *w, int i)
 {
     const kernel_text *k = &w->member[i];
     const scan_plan *own = w->s->plan->kernel[i].scan;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "%s(", k->name);
     for (int o = 0; o < k->n_operand; o++)
         text_add(&t, "%s, ", argument(w, &k->operand[o], own != NULL));
@@ -200,7 +197,6 @@ static void call_member(looping *w, int i)
     text_add(&t, "%s)", w->d->loop.with[k->scratch > 0]);
     code_call(&w->all, cexpr_word(&w->mem, t.s));
     meet(w, &w->all);
-    text_free(&t);
 }
 
 static void copy(looping *w, code *to, const char *into, const char *from, int64_t bytes)
@@ -301,7 +297,7 @@ static void write_function(looping *w, void (*opens)(text *t, const kernel_head 
     const kernel_text *out = w->out;
     const int n = out->n_operand;
     parameter *all = arena_array(&w->mem, (size_t)n + 1, sizeof *all);
-    text head = {0};
+    ENDED_BY(text_free) text head = {0};
     for (int i = 0; i < n; i++)
         all[i] = (parameter){w->d->loop.memory, out->operand[i].name, out->operand[i].written};
     all[n] = (parameter){w->d->loop.memory, "room", true};
@@ -313,7 +309,6 @@ static void write_function(looping *w, void (*opens)(text *t, const kernel_head 
                                 .asks = out->asks,
                                 .sizes = out->sizes});
     stmt_lines(t, text_str(&head));
-    text_free(&head);
     t->depth = 1;
     stmt_print(t, w->d, w->all.at);
     t->depth = 0;
@@ -354,7 +349,7 @@ static bool make(looping *w, void (*write)(looping *w, text *header), err *e)
     const dialect inside = dialect_inside(w->d);
     const int n = w->s->plan->n_kernel;
     bool ok = true;
-    text header = {0};
+    ENDED_BY(text_free) text header = {0};
     find_operands(w);
     w->out->asks = w->p->ends && w->d->asks;
     w->member = calloc((size_t)n + 1, sizeof *w->member);
@@ -374,7 +369,7 @@ static bool make(looping *w, void (*write)(looping *w, text *header), err *e)
         kernel_text_free(w->out);
     for (int i = 0; i < n; i++)
         kernel_text_free(&w->member[i]);
-    free(w->member), text_free(&header), arena_free(&w->mem);
+    free(w->member), arena_free(&w->mem);
     return ok;
 }
 

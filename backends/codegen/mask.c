@@ -5,11 +5,10 @@
 
 static void name_limit(emitter *m, const mask_skip *y, int rows)
 {
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
     code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = MASK_TABLE, .value = cexpr_word(m->mem, text_str(&line))});
-    text_free(&line);
     code_let(&m->out.code, m->d->index, "limit",
              cexpr_element(m->mem, MASK_TABLE, emit_index(m, affine_div(&m->sp, m->shared.axis[rows], y->rows)),
                            IN_REGISTERS));
@@ -18,13 +17,12 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
 void mask_open(emitter *m)
 {
     const mask_skip *y = m->k->mask;
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     if (!y || y->carried)
         return;
     name_limit(m, y, m->k->n_shared - 1);
     text_add(&line, "limit = %lld", (long long)y->grains);
     code_open(&m->out.code, (stmt){.kind = S_REPEAT, .value = cexpr_word(m->mem, line.s)});
-    text_free(&line);
 }
 
 bool mask_carried(emitter *m)

@@ -37,14 +37,12 @@ bool matrix_check(emitter *m)
     err_set(m->e, TS_UNSUPPORTED, "%s: kernels in %s have no matrix unit for %lld x %lld x %lld of %s%s", m->k->op,
             m->d->name, (long long)u.trips[0], (long long)u.trips[1], (long long)u.trips[2],
             ts_dtype_name(source_dtype(m, u.load[0])), alone ? " that a worker has alone" : "");
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (f = m->d->matrix; f && f->m; f++)
         text_add(&have, "%s%d x %d x %d of %s", have.length ? ", " : "those it has: ", f->m, f->n, f->k,
                  ts_dtype_name(f->operand));
-    err_hint(m->e, "write its loops without the unit's role, or plan for a target that has it; %s",
-             have.length ? text_str(&have) : "this one has none");
-    text_free(&have);
-    return false;
+    return err_hint(m->e, "write its loops without the unit's role, or plan for a target that has it; %s",
+                    have.length ? text_str(&have) : "this one has none");
 }
 
 const char *matrix_sum(const emitter *m)
@@ -292,7 +290,7 @@ static void multiply(emitter *m, const void *user)
 {
     const fragments *all = user;
     const fragment *q = all->of;
-    text acc = {0}, a = {0}, b = {0}, line = {0};
+    ENDED_BY(text_free) text acc = {0}, a = {0}, b = {0}, line = {0};
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     fragment_take(m, &q[0]), fragment_take(m, &q[1]);
     int opened = matrix_trips(m);
@@ -303,7 +301,6 @@ static void multiply(emitter *m, const void *user)
     code_call(&m->out.code, cexpr_word(m->mem, line.s));
     while (opened-- >= 0)
         code_close(&m->out.code);
-    text_free(&acc), text_free(&a), text_free(&b), text_free(&line);
 }
 
 static void take_lanes(emitter *m) /* which trips of the loops over warps are this one's */

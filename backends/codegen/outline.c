@@ -32,7 +32,7 @@ static void add_loop(text *t, const stmt *s)
 
 static void add_line(text *t, const stmt *s)
 {
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     text_add(&line, "%s%s%s%s%s", kinds[s->kind], s->type ? " " : "", s->type ? s->type : "", s->name ? " " : "",
              s->name ? s->name : "");
     if (s->kind == S_LOOP || s->kind == S_CHUNKS)
@@ -42,7 +42,6 @@ static void add_line(text *t, const stmt *s)
     if (s->kind == S_STAGE)
         text_add(&line, ", %lld bytes at %lld", (long long)s->bytes, (long long)s->offset);
     text_line(t, "%s", text_str(&line));
-    text_free(&line);
 }
 
 static void add_all(text *t, const stmt *in)

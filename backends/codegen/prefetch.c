@@ -301,7 +301,7 @@ void emit_fetch(emitter *m)
 {
     const int tile = nest_tile(m->s), inner = nest_unrolled(m->s) - 1;
     int64_t trips = 1;
-    text trip = {0};
+    ENDED_BY(text_free) text trip = {0};
     bool any = false;
     for (int i = 0; i < m->fetches.n; i++)
         any = any || m->fetches.slice[i].stage == m->stage.at;
@@ -319,5 +319,4 @@ void emit_fetch(emitter *m)
             fetch_at_once(m, &m->fetches.slice[i]);
         else if (m->fetches.slice[i].stage == m->stage.at)
             fetch(m, &m->fetches.slice[i], trip.s, trips);
-    text_free(&trip);
 }

@@ -50,14 +50,13 @@ static void print_line(text *t, const char *s)
 void stmt_lines(text *t, const char *lines)
 {
     for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
-        text one = {0};
+        ENDED_BY(text_free) text one = {0};
         n = strcspn(lines, "\n");
         text_bytes(&one, lines, n);
         if (*lines == '#')
             text_line(t, "%s", text_str(&one)); /* a directive is one line */
         else
             print_line(t, text_str(&one));
-        text_free(&one);
     }
 }
 
@@ -90,12 +89,11 @@ static bool is_line(const stmt *s) /* it is written as one line */
 static void print_in(text *t, const dialect *d, const char *head, const stmt *s) /* what is in s, behind a head */
 {
     if (s->kind == S_LOOP && s->tight && is_line(s->first)) {
-        text line = {0};
+        ENDED_BY(text_free) text line = {0};
         stmt_print(&line, d, s);
         const bool fits = 4 * (size_t)t->depth + strlen(head) + line.length <= COLUMNS;
         if (fits)
             text_add(t, "%*s%s %s", 4 * t->depth, "", head, line.s);
-        text_free(&line);
         if (fits)
             return;
     }
@@ -110,10 +108,9 @@ static void print_in(text *t, const dialect *d, const char *head, const stmt *s)
 
 static void print_form(text *t, const dialect *d, const char *form, const char *const *arg)
 {
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     form_write(&line, NULL, d, form, arg);
     print_line(t, text_str(&line));
-    text_free(&line);
 }
 
 static void print_loop(text *t, const dialect *d, const stmt *s)
@@ -121,8 +118,8 @@ static void print_loop(text *t, const dialect *d, const stmt *s)
     const role_form *r = s->role ? role_form_of(d, s->role) : NULL;
     const char *before = s->how == IN_LANES ? d->lanes : s->how == WRITTEN_OUT ? d->unroll : NULL;
     char step[24], trips[24];
-    text head = {0};
-    arena mem = {0};
+    ENDED_BY(text_free) text head = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const char *from = cexpr_text(&mem, s->from), *to = cexpr_text(&mem, s->to);
     snprintf(step, sizeof step, "%lld", (long long)s->step),
         snprintf(trips, sizeof trips, "%lld", (long long)(s->together ? s->together : s->trips));
@@ -135,7 +132,6 @@ static void print_loop(text *t, const dialect *d, const stmt *s)
         text_add(&head, s->step == 1 ? "++)" : " += %s)", step);
     }
     print_in(t, d, text_str(&head), s);
-    text_free(&head), arena_free(&mem);
 }
 
 static void print_chunks(text *t, const dialect *d, const stmt *s)
@@ -153,10 +149,9 @@ static void print_chunks(text *t, const dialect *d, const stmt *s)
 
 static void print_if(text *t, const dialect *d, const stmt *s)
 {
-    text head = {0};
+    ENDED_BY(text_free) text head = {0};
     text_add(&head, "if ("), cexpr_print(&head, s->value, ANY), text_add(&head, ")");
     print_in(t, d, text_str(&head), s);
-    text_free(&head);
     if (s->other) {
         stmt other = *s->other;
         other.tight = other.first == other.last;
@@ -167,7 +162,7 @@ static void print_if(text *t, const dialect *d, const stmt *s)
 static void print_let(text *t, const stmt *s)
 {
     const char *of = s->type;
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     text_add(&line, "%s%s%s", of, of[strlen(of) - 1] == '*' ? "" : " ", s->name);
     if (s->value)
         text_add(&line, " = "), cexpr_print(&line, s->value, ANY);
@@ -175,27 +170,24 @@ static void print_let(text *t, const stmt *s)
         text_add(&line, ", %s = ", q->name), cexpr_print(&line, q->value, ANY);
     text_add(&line, ";");
     print_line(t, line.s);
-    text_free(&line);
 }
 
 static void print_simple(text *t, const stmt *s)
 {
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     if (s->kind == S_STORE)
         cexpr_print(&line, s->place, ANY), text_add(&line, " = ");
     cexpr_print(&line, s->value, ANY), text_add(&line, ";");
     print_line(t, line.s);
-    text_free(&line);
 }
 
 static void print_value(text *t, const dialect *d, const char *form, const stmt *s) /* with what else it says */
 {
     char number[24];
-    text value = {0};
+    ENDED_BY(text_free) text value = {0};
     snprintf(number, sizeof number, "%lld", (long long)s->trips);
     cexpr_print(&value, s->value, ANY);
     print_form(t, d, form, (const char *[]){s->name ? s->name : text_str(&value), s->name ? text_str(&value) : number});
-    text_free(&value);
 }
 
 static void print(text *t, const dialect *d, const stmt *s)
@@ -211,10 +203,9 @@ static void print(text *t, const dialect *d, const stmt *s)
     case S_LOOP: print_loop(t, d, s); break;
     case S_CHUNKS: print_chunks(t, d, s); break;
     case S_REPEAT: {
-        text head = {0};
+        ENDED_BY(text_free) text head = {0};
         text_add(&head, "for (;; "), cexpr_print(&head, s->value, ANY), text_add(&head, ")");
         print_in(t, d, text_str(&head), s);
-        text_free(&head);
         break;
     }
     case S_IF: print_if(t, d, s); break;

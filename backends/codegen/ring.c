@@ -33,12 +33,11 @@ static void add_sent(emitter *m)
 
 static void add_arrived(emitter *m, int but) /* all but the last so many sendings */
 {
-    text wait = {0};
+    ENDED_BY(text_free) text wait = {0};
     if (!m->d->arrived)
         return;
     form_write(&wait, m->out.uses, m->d, m->d->arrived, (const char *[]){number_text(m, but)});
     code_call(&m->out.code, cexpr_word(m->mem, wait.s));
-    text_free(&wait);
 }
 
 /* Where the slice in that place of the ring begins */

@@ -14,10 +14,9 @@ static const char *text_of(const routine *r)
 
 static void add_form(emitter *m, const char *form, const char *a, const char *b)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     form_write(&t, m->out.uses, m->d, form, (const char *[]){a, b});
     code_call(&m->out.code, cexpr_word(m->mem, text_str(&t)));
-    text_free(&t);
 }
 
 /* One part copies the bytes as they are, with all of its lanes. */
@@ -25,7 +24,7 @@ static void copy_bytes(emitter *m, int64_t from)
 {
     const loop_form *form = &m->d->loop;
     const char *of = m->data.operand[m->data.source[m->stage.at][0].operand].name;
-    text at = {0}, call = {0};
+    ENDED_BY(text_free) text at = {0}, call = {0};
     form_write(&at, NULL, m->d, form->at[0], (const char *[]){of, number_text(m, from)});
     form_write(&call, m->out.uses, m->d, form->copy,
                (const char *[]){m->data.operand[m->stage.result].name, from ? at.s : of,
@@ -33,7 +32,6 @@ static void copy_bytes(emitter *m, int64_t from)
     if (!m->d->lane)
         emit_range(m, -1);
     code_call(&m->out.code, cexpr_word(m->mem, call.s));
-    text_free(&at), text_free(&call);
 }
 
 /* Whether the language can call it. */
@@ -58,7 +56,7 @@ void emit_routine(emitter *m)
 {
     const expr *x = m->s->value;
     const routine_form *form = &m->d->routine;
-    text types = {0}, at = {0}, numbers = {0};
+    ENDED_BY(text_free) text types = {0}, at = {0}, numbers = {0};
     int64_t from;
     if (m->d->loop.copy && kernel_copies(m->p, m->k, &from)) {
         copy_bytes(m, from);
@@ -86,5 +84,4 @@ void emit_routine(emitter *m)
     add_form(m, form->call, x->run->name, types.s);
     if (m->data.scratch_most < x->run->scratch)
         m->data.scratch_most = target_aligned(m->p->on, x->run->scratch);
-    text_free(&types), text_free(&at), text_free(&numbers);
 }

@@ -228,7 +228,7 @@ static void write_phase(emitter *m, tile_phase ph)
 static int64_t declare_acc(emitter *m, const char *name)
 {
     int64_t count = 1;
-    text dims = {0};
+    ENDED_BY(text_free) text dims = {0};
     unit_loops u;
     const matrix_form *form;
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
@@ -250,7 +250,6 @@ static int64_t declare_acc(emitter *m, const char *name)
                  tuple_fold(m) ? arena_format(m->mem, "%s%d%s", name, k, text_str(&dims))
                                : arena_format(m->mem, "%s%s", name, text_str(&dims)),
                  NULL);
-    text_free(&dims);
     return count;
 }
 
@@ -342,11 +341,9 @@ static void add_pointer(emitter *m, arguments *a, int load, bool written)
 
 static const char *map_text(const emitter *m, const char *form, int i) /* of a tensor, that a tile takes */
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     form_write(&t, NULL, m->d, form, (const char *[]){number_text(m, i)});
-    const char *all = arena_string(m->mem, text_str(&t));
-    text_free(&t);
-    return all;
+    return arena_string(m->mem, text_str(&t));
 }
 
 /* Result, operands, then numbers that only some tiles take; call_tile gives them in the same order. */
@@ -413,10 +410,9 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     int loads = 0;
     for (int i = 0; i < MAX_LOADS; i++)
         loads += f->loads[i];
-    text head = {0};
+    ENDED_BY(text_free) text head = {0};
     m->d->tile(&head, &(tile_head){arena_format(m->mem, "tile%d", f->number), f->declared, loads});
     stmt_lines(out, text_str(&head));
-    text_free(&head);
     text_add(out, "{\n");
     out->depth = 1;
     stmt_print(out, m->d, f->body);

@@ -754,7 +754,7 @@ static void statements(follower *f, place p, const stmt *in)
 
 void kernel_touch(const emitter *m, touching *to)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     follower f = {.m = m, .mem = &mem, .to = to, .at = heap_array(1, sizeof *f.at)};
     to->shared = m->data.scratch_most;
     for (int i = 0; i < m->tiles.n; i++)
@@ -763,5 +763,5 @@ void kernel_touch(const emitter *m, touching *to)
         statements(&f, (place){0}, m->out.code.at);
     for (int i = 0; i < MAX_STAGES; i++)
         to->waits += f.waits[i];
-    free(f.at->slot), free(f.at), arena_free(&mem);
+    free(f.at->slot), free(f.at);
 }

@@ -32,7 +32,7 @@ static void write_function(emitter *m, const dialect *d, void (*opens)(text *t, 
     for (int i = 0; i < m->data.n_operand; i++)
         all[i] = (parameter){memory_type(m->d, stored_as(m->p, m->data.operand[i].node)), m->data.operand[i].name,
                              m->data.operand[i].written};
-    text head = {0};
+    ENDED_BY(text_free) text head = {0};
     opens(&head, &(kernel_head){.name = name,
                                 .n = m->data.n_operand,
                                 .boxes = m->data.n_box,
@@ -46,7 +46,7 @@ static void write_function(emitter *m, const dialect *d, void (*opens)(text *t, 
                                 .asks = m->p->ends && m->d->asks,
                                 .sizes = m->varies.used});
     stmt_lines(out, text_str(&head));
-    text_free(&head), free(all);
+    free(all);
     out->depth = 1;
     stmt_print(out, d, m->out.code.at);
     out->depth = 0;
@@ -143,10 +143,9 @@ void member_take(kernel_text *out, kernel_text *k)
 
 void unit_call(kernel_text *out, calling *write, void *user)
 {
-    text own = {0};
+    ENDED_BY(text_free) text own = {0};
     write(user, "kernel", &own);
     name_of(&own, out->name);
-    text_free(&own);
 }
 
 /* Other units of a program may have it, too: then what compilers read of it is there once. */
@@ -179,14 +178,13 @@ typedef struct written {
 
 static void write_tiles(emitter *m, kernel_text *out, written *w)
 {
-    text whole = {0};
+    ENDED_BY(text_free) text whole = {0};
     for (int i = 0; i < m->tiles.n; i++)
         print_tile(m, m->tiles.made[i], &w->tiles);
     text_add(&whole, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
     write_function(m, m->d, m->d->kernel, &whole, "kernel");
     name_of(&whole, out->name);
     kernel_header(&w->header, m);
-    text_free(&whole);
 }
 
 static void write_unit(emitter *m, kernel_text *out, written *w)
@@ -248,7 +246,7 @@ typedef void writing_way(emitter *m, kernel_text *out, written *w); /* NULL: it 
 static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
 {
     err own = {0};
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     written w = {0};
     m->e = &own, m->mem = m->sp.mem = &mem, m->out.uses = &m->out.all;
     m->data.source = arena_array(&mem, (size_t)m->k->n_stage + 1, sizeof *m->data.source);
@@ -263,7 +261,7 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
     else if (!err_is(&own))
         kernel_count(m, &out->counts);
     text_free(&m->out.front), text_free(&w.tiles), text_free(&w.header);
-    free(m), arena_free(&mem);
+    free(m);
     if (err_is(&own))
         err_set(e, own.code, "%s", own.text);
     return !err_is(&own);

@@ -105,13 +105,12 @@ static const cexpr *slice_of(emitter *m, const operand_read *q, int64_t rows, in
 /* Around a statement about all sums of a trip */
 static void each_sums(emitter *m, const char *form)
 {
-    text acc = {0};
+    ENDED_BY(text_free) text acc = {0};
     int opened = matrix_trips(m);
     emit_sums(m, &acc);
     emit_call(m, form, (const char *[]){acc.s});
     while (opened-- > 0)
         code_close(&m->out.code);
-    text_free(&acc);
 }
 
 static void multiply(emitter *m, const void *user)

@@ -107,7 +107,7 @@ static const affine *walked(const around *c, space *sp, int64_t width, int64_t l
  * the same. */
 static bool walks_evenly(const around *c, int64_t width, int64_t lane)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     space sp = {.mem = &mem};
     const affine *axis[MAX_AXIS], *sub[MAX_RANK];
     bool even = true;
@@ -123,7 +123,6 @@ static bool walks_evenly(const around *c, int64_t width, int64_t lane)
         for (int k = 0; even && k < at->n; k++)
             even = at->t[k].a->kind != A_DIV || !affine_has_axis(at->t[k].a->of);
     }
-    arena_free(&mem);
     return even;
 }
 

@@ -7,13 +7,12 @@
 
 int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     const affine *sum = fit_place(&(space){.mem = &mem}, p, s, load);
     int64_t c = affine_coef(sum, axis);
     for (int i = 0; i < sum->n; i++)
         if (sum->t[i].a->kind != A_VAR && stage_axes(s, load) >> axis & 1 && !c)
             c = -1;
-    arena_free(&mem);
     return c;
 }
 

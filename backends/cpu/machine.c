@@ -98,10 +98,9 @@ static void read_names(machine *m, hwloc_topology_t t)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE, 0);
     const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-    text safe = {0};
+    ENDED_BY(text_free) text safe = {0};
     text_safe(&safe, name ? name : "unknown");
     snprintf(m->cpu, sizeof m->cpu, "%s", text_str(&safe));
-    text_free(&safe);
     hwloc_obj_t l1 = hwloc_get_obj_by_type(t, HWLOC_OBJ_L1CACHE, 0);
     m->line = l1 && l1->attr->cache.linesize > 0 ? (int)l1->attr->cache.linesize : 64;
 }
@@ -153,7 +152,7 @@ const isa *machine_isa(const machine *m, const char *name, err *e)
     const isa *found = name ? isa_find(name) : m->isa;
     if (found && isa_includes(m->isa, found))
         return found;
-    text has = {0};
+    ENDED_BY(text_free) text has = {0};
     isa_list(&has, found ? m->isa : NULL);
     if (found) {
         err_set(e, TS_UNSUPPORTED, "this processor lacks %s; it has %s", name, text_str(&has));
@@ -162,7 +161,6 @@ const isa *machine_isa(const machine *m, const char *name, err *e)
         err_set(e, TS_USAGE, "there is no instruction set '%s'; known are %s", name, text_str(&has));
         err_hint(e, "without --isa it is the best one of this processor, %s", m->isa->name);
     }
-    text_free(&has);
     return NULL;
 }
 

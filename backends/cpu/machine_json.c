@@ -19,7 +19,7 @@ static void caches(text *t, const machine *m)
 
 static void print(text *t, const machine *m, const isa *chosen, int threads)
 {
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     json_add(t, "{cpu:%s,packages:%d,numa_nodes:%d,cores:%d,core_numbers:[", m->cpu, m->tier[TIER_PACKAGE].n,
              m->tier[TIER_NUMA].n, m->n_core);
     for (int i = 0; i < m->n_core; i++)
@@ -36,7 +36,6 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
              (long long)host_memory_free(), m->known[chosen - isa_table].of != NULL);
     rates_json(t, &r);
     json_add(t, ",text:%s}", line.s);
-    text_free(&line);
 }
 
 static char *described(const ts_options *o, rates_wanted how, ts_error *e)

@@ -35,16 +35,15 @@ static bool read_numa(const machine *m, const char *name, bool keep[])
 static bool unknown(const machine *m, const char *name, err *e)
 {
     const tier *memory = &m->tier[TIER_NUMA];
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (int i = 0, from = 0, to; i < memory->n && have.length < 300; i++, from = to) {
         for (to = from; to < m->n_core && memory->of[to] == i;)
             to++;
         text_add(&have, "%snuma%d (cores %d to %d)", i ? ", " : "", i, from, to - 1);
     }
     err_set(e, TS_BAD_INPUT, "there is no \"%.40s\" on this machine", name);
-    err_hint(e, "its parts are %s, and runs of cores, of which cores0-%d is all", text_str(&have), m->n_core - 1);
-    text_free(&have);
-    return false;
+    return err_hint(e, "its parts are %s, and runs of cores, of which cores0-%d is all", text_str(&have),
+                    m->n_core - 1);
 }
 
 static void cut_tier(tier *t, int n, const bool keep[])

@@ -83,22 +83,20 @@ static bool deal(const machine *m, tier *r, const char *name, err *e)
 
 static bool refuse_name(const char *word, err *e)
 {
-    text why = {0};
+    ENDED_BY(text_free) text why = {0};
     text_add(&why, "one of ");
     for (int k = 0; k < N_TIER; k++)
         text_add(&why, "%s, ", tier_name[k]);
     text_add(&why, "core, line, isa, nta, rates or cpu expected");
     fail(word, e, "%s", text_str(&why));
-    text_free(&why);
     return false;
 }
 
 static bool refuse_isa(const char *word, err *e)
 {
-    text why = {0};
+    ENDED_BY(text_free) text why = {0};
     isa_list(&why, NULL);
     fail(word, e, "one of %s expected", text_str(&why));
-    text_free(&why);
     return false;
 }
 
@@ -161,10 +159,9 @@ bool machine_parse(machine *m, const char *s, err *e)
     set_defaults(m);
     while (*(s += strspn(s, " "))) {
         if (strncmp(s, "cpu:", 4) == 0) {
-            text safe = {0};
+            ENDED_BY(text_free) text safe = {0};
             text_safe(&safe, s + 4);
             snprintf(m->cpu, sizeof m->cpu, "%s", text_str(&safe));
-            text_free(&safe);
             break;
         }
         const char *word = s, *end = s;

@@ -54,7 +54,7 @@ static bool assemble(const assembler *a, const char *source, text *log)
 static bool take(const assembler *a, const kernel_text *unit, assembled *out, err *e)
 {
     const digest key = nvrtc_key(&a->options, &a->rtc, "assembler", unit->text);
-    text log = {0};
+    ENDED_BY(text_free) text log = {0};
     const bool had = cache_get(a->cache, &key, &log);
     const bool ok = (had || assemble(a, unit->text, &log)) && read_log(text_str(&log), out);
     if (ok && !had)
@@ -63,7 +63,6 @@ static bool take(const assembler *a, const kernel_text *unit, assembled *out, er
         const char *said = text_str(&log);
         err_set(e, TS_DEVICE, "NVRTC does not assemble kernel %s: %.*s", unit->name, (int)strcspn(said, "\n"), said);
     }
-    text_free(&log);
     return ok;
 }
 
@@ -81,7 +80,7 @@ static bool find_arch(assembler *a, int capability, err *e)
 
 static bool assemble_all(plan *p, const device_texts *t, assembler *a, text *facts, err *e)
 {
-    assembled *of = heap_array((size_t)t->n_unit + 1, sizeof *of);
+    ENDED_BY(heap_free) assembled *of = heap_array((size_t)t->n_unit + 1, sizeof *of);
     bool ok = find_arch(a, gpu_facts_of(p->on)->capability, e);
     nvrtc_options_set(&a->options, &a->rtc, &a->asked, a->arch, "--ptxas-options=-v");
     for (int u = 0; u < t->n_unit && ok; u++)
@@ -96,7 +95,6 @@ static bool assemble_all(plan *p, const device_texts *t, assembler *a, text *fac
         if (t->kernel[k].scratch > SHARED_DECLARED) /* it is asked for at the launch */
             p->kernel[k].made.shared += t->kernel[k].scratch;
     }
-    free(of);
     return ok;
 }
 
@@ -147,11 +145,11 @@ bool cuda_assemble(plan *p, const build_options *w, text *facts, err *e)
     const settings env = settings_read();
     device_texts t = {0};
     assembler a = {0};
-    text notes = {0};
+    ENDED_BY(text_free) text notes = {0};
     const bool ok = cuda_write_each(p, &t, e) && cuda_settings_read(&a.asked, e) &&
                     nvrtc_open(&a.rtc, a.asked.nvrtc, e) && cache_open(&a.cache, w->cache_folder, &env, &notes, e) &&
                     assemble_all(p, &t, &a, facts, e);
     nvrtc_close(&a.rtc), cache_close(a.cache);
-    text_free(&notes), device_texts_free(&t);
+    device_texts_free(&t);
     return ok;
 }

@@ -22,8 +22,8 @@ static bool emit(const plan *p, const emit_options *w, const device_texts *t, er
     static const char *const also[] = {"cuda_driver.c", "cuda_driver.h", "cuda_abi.c", "cuda_abi.h", NULL};
     carried_file *source = heap_array((size_t)t->n_unit + 1, sizeof *source);
     const char **file = heap_array((size_t)t->n_kernel + 1, sizeof *file);
-    text made = {0};
-    arena mem = {0};
+    ENDED_BY(text_free) text made = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     for (int i = 0; i < t->n_unit; i++) {
         const kernel_text *k = device_unit(t, i);
         source[i] = (carried_file){arena_format(&mem, "%s.cu", k->name), emit_unit_text(k, &t->levels, t->unit_of, i)};
@@ -45,7 +45,7 @@ static bool emit(const plan *p, const emit_options *w, const device_texts *t, er
     const bool ok = emit_on_device(p, w, &on, e);
     for (int i = 0; i < t->n_unit; i++)
         free((char *)(uintptr_t)source[i].text);
-    free(source), free(file), free(rules), text_free(&made), arena_free(&mem);
+    free(source), free(file), free(rules);
     return ok;
 }
 

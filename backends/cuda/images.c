@@ -193,14 +193,13 @@ static bool make(build *b, bool ptx, bool *other, err *e)
         b->report->cached += cache_get(b->cache, &b->key[i], &b->image[i]);
     }
     const int before = b->report->compiled;
-    bool *had = heap_array((size_t)b->r->n + 1, sizeof *had);
+    ENDED_BY(heap_free) bool *had = heap_array((size_t)b->r->n + 1, sizeof *had);
     for (int i = 0; i < b->r->n; i++)
         had[i] = b->image[i].length > 0;
     const bool ok = compile_all(b, e);
     for (int i = 0; i < b->r->n && ok; i++)
         if (!had[i])
             cache_put(b->cache, &b->key[i], b->image[i].s, b->image[i].length);
-    free(had);
     if (b->report->compiled > before)
         cache_tend(b->cache);
     return ok && load_all(b, other, e);

@@ -58,14 +58,13 @@ bool nvrtc_open(nvrtc_api *a, const char *path, err *e)
 {
     static const char *const usual[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
                                         "/usr/local/cuda/lib64/libnvrtc.so", NULL};
-    text why = {0};
+    ENDED_BY(text_free) text why = {0};
     *a = (nvrtc_api){.library = open_first(path, usual, &why)};
     const bool ok = a->library && find_nvrtc(a, e);
     if (!a->library) {
         err_set(e, TS_DEVICE, "there is no NVRTC, the compiler of CUDA: %s", text_str(&why));
         err_hint(e, "install the toolkit of CUDA, or name the library: TESSERA_CUDA=nvrtc=/path/to/libnvrtc.so.13");
     }
-    text_free(&why);
     if (!ok)
         nvrtc_close(a);
     return ok;

@@ -58,7 +58,7 @@ static int64_t bytes_of(const cuda_host *d)
 
 static void cuda_facts(const cuda_host *d, gpu_facts *f)
 {
-    text name = {0};
+    ENDED_BY(text_free) text name = {0};
     text_safe(&name, d->name);
     *f = (gpu_facts){.capability = 10 * d->major + d->minor,
                      .processors = cuda_fact(d, CU_UNITS),
@@ -78,7 +78,6 @@ static void cuda_facts(const cuda_host *d, gpu_facts *f)
                                   cuda_fact(d, CU_BUS_BITS) / BYTE_BITS};
     f->f32 = rate_of(f, false), f->bf16 = rate_of(f, true);
     snprintf(f->name, sizeof f->name, "%s", text_str(&name));
-    text_free(&name);
 }
 
 /* "cuda:1": a device that is here */

@@ -276,10 +276,9 @@ bool hosted_get(program *g, int root, ts_array *out, err *e)
         return leaf_read(n, out->data, 0, count), true;
     if (stored_as(g->p, n) == n->type.dtype)
         return take(g, n, out->data, type_bytes(&n->type), doing, e);
-    double *wide = heap_array((size_t)count + 1, sizeof *wide);
+    ENDED_BY(heap_free) double *wide = heap_array((size_t)count + 1, sizeof *wide);
     const bool ok = take(g, n, wide, 8 * count, doing, e);
     for (int64_t i = 0; i < count && ok; i++)
         store_real(n->type.dtype, out->data, i, wide[i]);
-    free(wide);
     return ok;
 }

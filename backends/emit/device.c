@@ -10,14 +10,13 @@ static void add_boxes(text *t, const device_kernel *q, int k)
     text_add(t, "static const device_box box%d[] = {", k);
     for (int i = 0; i < q->boxes; i++) {
         const device_box *b = &q->box[i];
-        text extent = {0}, stride = {0}, count = {0};
+        ENDED_BY(text_free) text extent = {0}, stride = {0}, count = {0};
         for (int d = 0; d < b->dims; d++)
             text_add(&extent, "%s%ld", d ? ", " : "", b->extent[d]),
                 text_add(&stride, "%s%ld", d ? ", " : "", b->stride[d]),
                 text_add(&count, "%s%d", d ? ", " : "", b->count[d]);
         text_add(t, "%s{%d, %ld, %d, %d, %d, {%s}, {%s}, {%s}}", i ? ", " : "", b->operand, b->first, b->size, b->row,
                  b->dims, extent.s, stride.s, count.s);
-        text_free(&extent), text_free(&stride), text_free(&count);
     }
     text_line(t, "};");
 }

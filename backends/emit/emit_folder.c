@@ -295,21 +295,16 @@ bool emit_weight_file(int at, const char *name, const emit_parts *p)
 
 static bool write_all(output *o, const emit_parts *p, err *e)
 {
-    text counts = {0}, tables = {0}, makefile = {0}, ports = {0};
+    ENDED_BY(text_free) text counts = {0}, tables = {0}, makefile = {0}, ports = {0};
     emit_counts(p, &counts);
     emit_tables(p, &tables);
     make_makefile(p, &makefile);
     text_add(&ports, "%s", p->ports ? p->ports : "");
-    bool ok = write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->extra, e) &&
-              write_text(o, "counts.h", &counts, e) && write_text(o, "tables.c", &tables, e) &&
-              write_text(o, "Makefile", &makefile, e) && (!p->ports || write_text(o, "ports.json", &ports, e)) &&
-              (emit_weight_file(o->fd, "weights.bin", p) || fail(o, "weights.bin", e)) &&
-              (!p->add || p->add(p->user, o->temporary, e));
-    text_free(&counts);
-    text_free(&tables);
-    text_free(&makefile);
-    text_free(&ports);
-    return ok;
+    return write_units(o, p, e) && write_runtime(o, e) && write_files(o, p->extra, e) &&
+           write_text(o, "counts.h", &counts, e) && write_text(o, "tables.c", &tables, e) &&
+           write_text(o, "Makefile", &makefile, e) && (!p->ports || write_text(o, "ports.json", &ports, e)) &&
+           (emit_weight_file(o->fd, "weights.bin", p) || fail(o, "weights.bin", e)) &&
+           (!p->add || p->add(p->user, o->temporary, e));
 }
 
 /* Files were private while they were written; now they get what the user's mask allows. */

@@ -101,7 +101,7 @@ static void find_given(const char *s, const char *own, text *names)
     for (const char *at = own + 1; *at; at += strcspn(at, " ") + 1) {
         char *find = NULL;
         const int n = (int)strcspn(at, " ");
-        text line = {0};
+        ENDED_BY(text_free) text line = {0};
         text_add(&line, "#define %.*s k_", n, at);
         for (const char *k = s; (k = strstr(k, line.s)); k += strcspn(k, "\n")) {
             find = strstr(k + 9 + n, "k_");
@@ -109,7 +109,6 @@ static void find_given(const char *s, const char *own, text *names)
         }
         if (!find)
             add_name(names, at, (size_t)n);
-        text_free(&line);
     }
 }
 
@@ -181,7 +180,7 @@ static void add_headers(single *s, const char *from)
 
 static void add_text(single *s, const char *from)
 {
-    text found = {0}, own = {0};
+    ENDED_BY(text_free) text found = {0}, own = {0};
     add_headers(s, from);
     char *body = body_text(s, from);
     find_own(body, &found), find_given(body, found.s, &own);
@@ -192,13 +191,13 @@ static void add_text(single *s, const char *from)
     text_add(&s->out, "%s", body);
     for (const char *at = own.s + 1; *at; at += strcspn(at, " ") + 1)
         text_line(&s->out, "#undef %.*s", (int)strcspn(at, " "), at);
-    text_free(&found), text_free(&own), free(body);
+    free(body);
 }
 
 /* Flags as what a text can say: -mavx2 for gcc, which clang is asked for by its macro, __AVX2__, as it takes none. */
 static void add_start(single *s)
 {
-    text all = {0}, sets = {0}, macros = {0};
+    ENDED_BY(text_free) text all = {0}, sets = {0}, macros = {0};
     for (const char *const *f = s->p->flags; f && *f; f++) {
         text_add(&all, " %s", *f);
         if (strncmp(*f, "-m", 2) || !strncmp(*f, "-mno-", 5))
@@ -221,7 +220,6 @@ static void add_start(single *s)
                   "#pragma STDC FP_CONTRACT OFF\n#else\n#pragma GCC target(\"%s\")\n"
                   "#pragma GCC optimize(\"fp-contract=off\")\n#endif",
                   macros.s, sets.s);
-    text_free(&all), text_free(&sets), text_free(&macros);
 }
 
 /* ---- weights ---- */
@@ -252,7 +250,7 @@ static bool put_inside(void *arg, const void *bytes, size_t n)
 /* code, or NULL: the weights */
 static bool replace(const char *path, const single *s, const text *code, err *e)
 {
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     text_add(&t, "%s.new", path);
     const mode_t mask = umask(0);
     umask(mask);
@@ -263,7 +261,6 @@ static bool replace(const char *path, const single *s, const text *code, err *e)
         file_failed(e, "write", made ? path : t.s, errno);
     if (!ok && (made || errno != EEXIST))
         unlink(t.s);
-    text_free(&t);
     return ok;
 }
 
@@ -319,7 +316,7 @@ bool emit_one_file(const char *file, ts_single how, const emit_parts *p, err *e)
 {
     single s = {.p = p};
     text counts = {0}, tables = {0};
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     if (!check(p, e))
         return false;
     emit_counts(p, &counts), emit_tables(p, &tables);
@@ -339,6 +336,6 @@ bool emit_one_file(const char *file, ts_single how, const emit_parts *p, err *e)
         add_text(&s, runtime_file("main.c"));
         ok = replace(file, &s, &s.out, e);
     }
-    text_free(&s.out), text_free(&s.done), text_free(&counts), text_free(&tables), arena_free(&mem);
+    text_free(&s.out), text_free(&s.done), text_free(&counts), text_free(&tables);
     return ok;
 }

@@ -314,11 +314,10 @@ static void add_follows(text *t, const plan *p, const node *port)
     json_add(t, "follows:[");
     for (int d = 0; d < port->type.rank; d++) {
         const varying v = extents_of(p, port, d);
-        text sum = {0};
+        ENDED_BY(text_free) text sum = {0};
         if (v.by)
             extents_print(&sum, p, &v);
         json_add(t, "%s", sum.s);
-        text_free(&sum);
     }
     text_add(t, "]");
 }

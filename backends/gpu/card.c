@@ -71,16 +71,14 @@ bool gpu_is_text(const char *machine)
 
 static bool fail(const char *word, const char *why, err *e)
 {
-    text known = {0};
+    ENDED_BY(text_free) text known = {0};
     for (int i = 0; gpu_card(i); i++)
         text_add(&known, "%s%s", i ? ", " : "", gpu_card(i)->name);
     err_set(e, TS_BAD_INPUT, "machine: %s at '%.40s'", why, word);
-    err_hint(e,
-             "write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) shared:100KB(48KB) "
-             "memory:8GB(400GB/s) clock:1500MHz; known cards are %s",
-             text_str(&known));
-    text_free(&known);
-    return false;
+    return err_hint(e,
+                    "write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) shared:100KB(48KB) "
+                    "memory:8GB(400GB/s) clock:1500MHz; known cards are %s",
+                    text_str(&known));
 }
 
 static bool in_brackets(const char **s, bool (*read)(const char **s, int64_t *out), int64_t *out)
@@ -192,7 +190,7 @@ static bool read_word(figures *f, const char *word, const char **s, err *e)
     if (!word[n])
         return fail(word, "NAME:FIGURE expected", e);
     *s = word + n + 1;
-    text why = {0};
+    ENDED_BY(text_free) text why = {0};
     bool read = false, found = false;
     for (int i = 0; i < COUNT(words) && !found; i++) {
         found = word_is(words[i].name, word, n);
@@ -208,7 +206,6 @@ static bool read_word(figures *f, const char *word, const char **s, err *e)
         text_add(&why, " expected");
     if (!read)
         fail(word, text_str(&why), e);
-    text_free(&why);
     return read;
 }
 
@@ -224,7 +221,7 @@ static const gpu_facts *find_card(const char *name)
 static bool read_name(gpu_facts *f, const char **s, err *e)
 {
     char name[sizeof f->name];
-    text safe = {0};
+    ENDED_BY(text_free) text safe = {0};
     *s += strspn(*s, " ");
     if (!gpu_is_text(*s))
         return fail(*s, "a card begins with gpu:NAME", e);
@@ -238,7 +235,6 @@ static bool read_name(gpu_facts *f, const char **s, err *e)
     *f = known ? *known : otherwise;
     text_safe(&safe, name);
     snprintf(f->name, sizeof f->name, "%s", text_str(&safe));
-    text_free(&safe);
     *s += n;
     return known || (*s)[strspn(*s, " ")] || fail(word, "a known card, or processor:N beside the name, expected", e);
 }

@@ -25,7 +25,7 @@ static void put_access(text *t, const kernel *k, const gpu_access *a)
 /* Slices of a unit that several warps share: whose the device brings, and why lanes copy the others */
 static void put_slices(text *t, const plan *p, const kernel *k, const stage *s)
 {
-    text boxes = {0}, lanes = {0};
+    ENDED_BY(text_free) text boxes = {0}, lanes = {0};
     box b;
     for (int i = 0; i < s->n_staging; i++) {
         const staging *g = &s->staging[i];
@@ -39,7 +39,6 @@ static void put_slices(text *t, const plan *p, const kernel *k, const stage *s)
         json_add(t, "boxes:["), json_add_raw(t, boxes.s), text_add(t, "]");
     if (lanes.length)
         json_add(t, "lanes:["), json_add_raw(t, lanes.s), text_add(t, "]");
-    text_free(&boxes), text_free(&lanes);
 }
 
 /* Of each contraction: the matrix unit that forms it, or why none does. */
@@ -57,12 +56,12 @@ static void put_products(text *t, const plan *p, const kernel *k)
         json_add(t, n++ ? "{stage:%s" : "products:[{stage:%s", s->name);
         const matrix_unit *v = gpu_by_unit(s, &u) ? nest_unit_row(p, s, &u) : NULL;
         if (v) {
-            text unit = {0};
+            ENDED_BY(text_free) text unit = {0};
             text_add(&unit, "%d x %d x %d of %s", v->m * (v->warps ? v->warps : 1), v->n, v->k,
                      ts_dtype_name(v->operand));
             if (v->warps)
                 text_add(&unit, ", %d warps together", v->warps);
-            json_add(t, "unit:%s", unit.s), text_free(&unit);
+            json_add(t, "unit:%s", unit.s);
             if (v->warps)
                 put_slices(t, p, k, s);
         } else {

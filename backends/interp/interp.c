@@ -94,7 +94,7 @@ static void want(const plan *p, const node *n, bool *wanted)
 static void reach_kernels(program *g) /* of a part of a plan: its roots are not all that it computes */
 {
     const plan *p = g->p;
-    bool *wanted = heap_array((size_t)p->g->n + 1, sizeof *wanted);
+    ENDED_BY(heap_free) bool *wanted = heap_array((size_t)p->g->n + 1, sizeof *wanted);
     g->need = heap_array((size_t)p->g->n + 1, sizeof *g->need);
     for (int k = 0; k < p->n_kernel; k++)
         for (int i = 0; i < p->kernel[k].n_stage; i++)
@@ -102,7 +102,6 @@ static void reach_kernels(program *g) /* of a part of a plan: its roots are not 
     for (int i = 0; i < p->g->n; i++)
         if (wanted[i])
             g->need[g->n++] = p->g->node[i];
-    free(wanted);
 }
 
 static void reach_roots(program *g)
@@ -149,13 +148,12 @@ static bool compute(program *g, int i, const ts_array *const *in, void *const *i
 static bool evaluate(program *g, int i, void *const *input, err *e)
 {
     const node *n = g->need[i];
-    const ts_array **in = heap_array((size_t)n->n_in + 1, sizeof *in);
+    ENDED_BY(heap_free) const ts_array **in = heap_array((size_t)n->n_in + 1, sizeof *in);
     for (int k = 0; k < n->n_in; k++)
         in[k] = &g->value[place(g, n->in[k])];
     if (g->own[i])
         ts_array_free(&g->value[i]);
     g->own[i] = compute(g, i, in, input, e);
-    free(in);
     return g->own[i];
 }
 

@@ -18,13 +18,12 @@ static int64_t number(const opencl *cl, cl_device d, enum cl_question what) /* 0
 static void word(const opencl *cl, cl_device d, enum cl_question what, char *out, size_t room)
 {
     char said[256] = "";
-    text safe = {0};
+    ENDED_BY(text_free) text safe = {0};
     size_t have = 0;
     if (cl->device_info(d, what, sizeof said, said, &have) != CL_SUCCESS)
         *said = 0;
     text_safe(&safe, said);
     snprintf(out, room, "%s", text_str(&safe));
-    text_free(&safe);
 }
 
 /* ---- facts ---- */

@@ -13,7 +13,7 @@ static bool emit(const plan *p, const emit_options *w, const device_texts *t, er
     const int n = ocl_programs(t);
     carried_file *source = heap_array((size_t)n + 1, sizeof *source);
     const char **file = heap_array((size_t)t->n_kernel + 1, sizeof *file);
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     for (int i = 0; i < n; i++)
         source[i] = (carried_file){arena_format(&mem, "kernels%d.cl", i), ocl_program_text(t, d, i, true)};
     for (int k = 0; k < t->n_kernel; k++)
@@ -32,7 +32,7 @@ static bool emit(const plan *p, const emit_options *w, const device_texts *t, er
     const bool ok = emit_on_device(p, w, &on, e);
     for (int i = 0; i < n; i++)
         free((char *)(uintptr_t)source[i].text);
-    free(source), free(file), arena_free(&mem);
+    free(source), free(file);
     return ok;
 }
 

@@ -176,7 +176,7 @@ static bool fail_build(const building *b, cl_program p, int which, err *e) /* wi
     enum { ROOM = 1 << 14, LINES = 8, WIDTH = 200 };
     char *log = calloc(1, ROOM), cut[WIDTH + 1];
     const char *at = log;
-    text said = {0}, which_ones = {0};
+    ENDED_BY(text_free) text said = {0}, which_ones = {0};
     size_t have = 0;
     MUST(log);
     if (b->h->cl.build_info(p, b->h->id, CL_BUILD_LOG, ROOM - 1, log, &have) != CL_SUCCESS)
@@ -189,7 +189,7 @@ static bool fail_build(const building *b, cl_program p, int which, err *e) /* wi
         text_add(&which_ones, "%s%s", n++ ? ", " : "", device_unit(b->t, u)->name);
     err_set(e, TS_TOOLCHAIN, "the OpenCL driver of %s does not build %s%s", b->here.name, text_str(&which_ones),
             text_str(&said));
-    text_free(&said), text_free(&which_ones), free(log);
+    free(log);
     return false;
 }
 
@@ -212,7 +212,7 @@ static bool build_one(const building *b, ocl_code *c, int i, err *e)
 {
     const int units = end_of(b->t, i) - i * TOGETHER;
     char *source = ocl_program_text(b->t, ocl_device_of(b->t->levels.of->plan->on), i, false);
-    text binary = {0};
+    ENDED_BY(text_free) text binary = {0};
     const digest key = key_of(b, source);
     if (cache_get(b->cache, &key, &binary))
         c->program[i] = from_binary(b, &binary);
@@ -222,7 +222,7 @@ static bool build_one(const building *b, ocl_code *c, int i, err *e)
         c->compiled += units;
         keep_binary(b, &key, c->program[i]);
     }
-    free(source), text_free(&binary);
+    free(source);
     return c->program[i] != NULL;
 }
 

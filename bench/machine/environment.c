@@ -266,7 +266,7 @@ char *noise_json(ts_error *e)
 {
     (void)e;
     static const double disturbed = 1.005;
-    double *v = calloc(NOISE_SAMPLES, sizeof *v);
+    ENDED_BY(heap_free) double *v = calloc(NOISE_SAMPLES, sizeof *v);
     cpu_ticks before = cpu_ticks_now();
     int64_t end = clock_ns() + (int64_t)(NOISE_SECONDS * 1e9);
     int n = 0, slow = 0;
@@ -281,7 +281,6 @@ char *noise_json(ts_error *e)
            n > 0 ? (double)slow / n : NAN, stolen_share(before, cpu_ticks_now()));
     char line[LINE];
     js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
-    free(v);
     char *all = js_to_text(out, true);
     cJSON_Delete(out);
     return all;

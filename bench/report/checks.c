@@ -81,15 +81,13 @@ static mood few_flagged(const report *r, cJSON *o)
 /* In ns, over all launches; NAN where none was taken. */
 double canary_median(const contestant *c)
 {
-    double *all = calloc((size_t)c->n_sample + 1, sizeof *all);
+    ENDED_BY(heap_free) double *all = calloc((size_t)c->n_sample + 1, sizeof *all);
     int n = 0;
     for (int l = 0; all && l < c->n_launch; l++)
         for (int i = 0; i < c->launches[l].n; i++)
             if (c->launches[l].canary[i] > 0)
                 all[n++] = c->launches[l].canary[i];
-    double median = n ? stats_median(all, n) : (double)NAN;
-    free(all);
-    return median;
+    return n ? stats_median(all, n) : (double)NAN;
 }
 
 /* From 0.5 % on it is said; beyond 2 % candidates were not measured on the same machine, as it were. */
@@ -109,7 +107,7 @@ static mood same_conditions(const report *r, cJSON *o)
 /* Last third against first third of a launch, median over launches: throttling and warming show here. */
 static double drift_of(const contestant *c)
 {
-    double *drift = calloc((size_t)c->n_launch + 1, sizeof *drift);
+    ENDED_BY(heap_free) double *drift = calloc((size_t)c->n_launch + 1, sizeof *drift);
     int n = 0;
     for (int l = 0; drift && l < c->n_launch; l++) {
         const launch *one = &c->launches[l];
@@ -120,9 +118,7 @@ static double drift_of(const contestant *c)
         if (first > 0)
             drift[n++] = last / first - 1;
     }
-    double median = n ? stats_median(drift, n) : (double)NAN;
-    free(drift);
-    return median;
+    return n ? stats_median(drift, n) : (double)NAN;
 }
 
 /* Beyond 2 % the figure depends on how long was measured. */

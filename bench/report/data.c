@@ -404,7 +404,7 @@ static void pair_choose(report *r)
 
 static bool format_known(const report *r, ts_error *e)
 {
-    text shown = {0};
+    ENDED_BY(text_free) text shown = {0};
     const char *format = js_get_text(r->root, "format");
     if (!strcmp(format, FORMAT_RESULTS) || !strcmp(format, FORMAT_STEP))
         return true;
@@ -416,9 +416,7 @@ static bool format_known(const report *r, ts_error *e)
     else
         err_set(e, TS_BAD_INPUT,
                 "the results have no \"format\", \"" FORMAT_RESULTS "\" or \"" FORMAT_STEP "\" expected");
-    err_hint(e, "give a file that tessera bench wrote with -o");
-    text_free(&shown);
-    return false;
+    return err_hint(e, "give a file that tessera bench wrote with -o");
 }
 
 /* Numbers are written with a point, whatever locale the program runs in; report_free puts that back. */

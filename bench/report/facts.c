@@ -149,7 +149,7 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
     const cJSON *v, *why = cJSON_GetObjectItemCaseSensitive(object, "why");
     cJSON_ArrayForEach(v, object)
     {
-        text name = {0};
+        ENDED_BY(text_free) text name = {0};
         if (v == why || w->n >= MAX_FACTS || (is_empty(v) && !(cJSON_IsNull(v) && *reason_for(object, v))))
             continue;
         label(&name, prefix, v);
@@ -166,7 +166,6 @@ static void flatten(walk *w, const cJSON *object, const char *prefix, int depth)
                 value(w->t, v);
             html_add(w->t, "</dd></div>\n");
         }
-        text_free(&name);
     }
 }
 

@@ -257,13 +257,12 @@ static void fill(text *t, const char *form, va_list *args)
 
 void html_add(text *t, const char *form, ...)
 {
-    text whole = {0};
+    ENDED_BY(text_free) text whole = {0};
     va_list args;
     html_expand(&whole, form);
     va_start(args, form);
     fill(t, text_str(&whole), &args);
     va_end(args);
-    text_free(&whole);
 }
 
 /* ---- data ---- */

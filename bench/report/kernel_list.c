@@ -10,12 +10,11 @@ enum { MAX_KINDS = 40, MAX_NOTES = 12, MAX_LEVEL_ROWS = 16 }; /* rows of each li
 /* "shared ; a: loops ; b: loops": a line for each stage. */
 static void fill_loops(cJSON *o, const char *s)
 {
-    text lines = {0};
+    ENDED_BY(text_free) text lines = {0};
     for (const char *end; (end = strstr(s, " ; ")); s = end + 3)
         text_bytes(&lines, s, (size_t)(end - s)), text_add(&lines, "\n");
     text_add(&lines, "%s", s);
     cJSON_AddStringToObject(o, "loops", text_str(&lines));
-    text_free(&lines);
 }
 
 static void fill_one(cJSON *list, const report *r, const kind *k, int c)

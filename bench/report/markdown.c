@@ -9,7 +9,7 @@
 /* A code span: no character in it means anything, if its fence is longer than any run of backquotes inside. */
 void markdown_span(text *t, const char *s)
 {
-    text plain = {0};
+    ENDED_BY(text_free) text plain = {0};
     html_plain(&plain, *s ? s : "(no name)");
     size_t longest = 0, run = 0;
     for (const char *c = text_str(&plain); *c; c++) {
@@ -26,7 +26,6 @@ void markdown_span(text *t, const char *s)
     text_add(t, "%s", pad);
     for (size_t i = 0; i <= longest; i++)
         text_add(t, "`");
-    text_free(&plain);
 }
 
 /* Spaces that do not break are for pages; pasted text is easier to search with plain ones. */
@@ -57,25 +56,23 @@ static void markdown(text *t, const report *r)
 
 void csv_field(text *t, const char *s)
 {
-    text plain = {0};
+    ENDED_BY(text_free) text plain = {0};
     html_plain(&plain, s);
     bool formula = *s && strchr("=+-@", *s);
     text_add(t, "\"%s", formula ? "'" : "");
     for (const char *c = text_str(&plain); *c; c++)
         text_add(t, *c == '"' ? "\"\"" : "%c", *c);
     text_add(t, "\"");
-    text_free(&plain);
 }
 
 static void csv(text *t, const report *r)
 {
-    text rows = {0};
+    ENDED_BY(text_free) text rows = {0};
     page_put(&rows, r, IN_CSV, &(form_place){r->view, NULL}, "results.csv");
     for (const char *s = text_str(&rows), *end; *s; s = end + 1) {
         end = s + strcspn(s, "\n");
         text_bytes(t, s, (size_t)(end - s)), text_add(t, "\r\n");
     }
-    text_free(&rows);
 }
 
 static bool convert(const char *results_json, char **out, ts_error *e, void (*write)(text *, const report *))

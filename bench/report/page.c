@@ -124,11 +124,10 @@ static void copy(const form_out *to, const char *s, size_t n)
 void page_form(text *t, const report *r, style s, const form_place *at, const char *form)
 {
     const page p = {{"!:~#,&+", copy, value}, t, r, s};
-    text whole = {0};
+    ENDED_BY(text_free) text whole = {0};
     if (s == IN_HTML)
         html_expand(&whole, form);
     form_fill(&p.out, at, s == IN_HTML ? text_str(&whole) : form);
-    text_free(&whole);
 }
 
 const char *page_file(const char *name)

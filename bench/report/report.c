@@ -74,7 +74,7 @@ const char *part_write(text *t, const report *r, const char *id)
 static void page_write(text *t, const report *r, const char *results_json)
 {
     const form_place root = {r->view, NULL};
-    text nav = {0}, parts = {0};
+    ENDED_BY(text_free) text nav = {0}, parts = {0};
     page_open(t, "Tessera report", report_model(r));
     page_put(t, r, IN_HTML, &root, "head.html");
     for (int i = 0; sections[i].words.nav; i++) {
@@ -88,7 +88,6 @@ static void page_write(text *t, const report *r, const char *results_json)
     page_put(t, r, IN_HTML, &root, "tail.html");
     report_embed(t, r, results_json);
     html_add(t, "</script>\n</body></html>\n");
-    text_free(&nav), text_free(&parts);
 }
 
 bool report_write(const char *results_json, char **html, ts_error *e)

@@ -84,10 +84,9 @@ cJSON *report_suite_rows(const cJSON *suite)
         text_add(&t, "%s", t.length ? "" : "–"), take(row, "alternatives", &t);
         cJSON_ArrayForEach(p, peers)
         {
-            text head = {0};
+            ENDED_BY(text_free) text head = {0};
             text_add(&head, "%s ÷ ours", p->string);
             put_ratio(&t, r, p->string), take(row, text_str(&head), &t);
-            text_free(&head);
         }
     }
     cJSON_Delete(peers);

@@ -25,7 +25,7 @@ static void fill_who(cJSON *o, const char *key, const field *f, const char *name
 {
     cJSON *who = js_object(o, key);
     const cJSON *c;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     int place = 0;
     cJSON_ArrayForEach(c, contestants(f))
     {
@@ -37,14 +37,13 @@ static void fill_who(cJSON *o, const char *key, const field *f, const char *name
     mark_add(&t, curve_class(place), place, name);
     view_text(who, "name", name);
     cJSON_AddStringToObject(who, "mark", text_str(&t));
-    text_free(&t);
 }
 
 /* All but the first axis: "batch=1 threads=2". */
 static void fill_name(cJSON *row, const cJSON *point)
 {
     const cJSON *v;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     int n = 0;
     cJSON_ArrayForEach(v, js_get(point, "at"))
     {
@@ -52,7 +51,6 @@ static void fill_name(cJSON *row, const cJSON *point)
             text_add(&t, "%s%s=%s", n > 2 ? " " : "", v->string, cJSON_IsString(v) ? v->valuestring : "");
     }
     cJSON_AddStringToObject(row, "name", n < 2 ? "time" : text_str(&t));
-    text_free(&t);
 }
 
 /* A point of the sweep, or what is missing where it is not whole */
@@ -99,7 +97,7 @@ static void curve(text *t, const cJSON *columns, const axis *a, int c)
 {
     const int n = cJSON_GetArraySize(columns);
     const cJSON *column;
-    text marks = {0};
+    ENDED_BY(text_free) text marks = {0};
     bool drawn = false;
     double x = LEFT + 0.5 * (RIGHT - LEFT) / n;
     html_add(t, "<path.line.%s d='", curve_class(c));
@@ -114,7 +112,6 @@ static void curve(text *t, const cJSON *columns, const axis *a, int c)
         x += (double)(RIGHT - LEFT) / n;
     }
     html_add(t, "\"/><path.fill.%s d='%-s'/>", curve_class(c), text_str(&marks));
-    text_free(&marks);
 }
 
 void draw_times(text *t, const report *r, const cJSON *v)

@@ -68,17 +68,15 @@ static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
 
 bool log_read(tuner *t, ts_error *e)
 {
-    text s = {0};
+    ENDED_BY(text_free) text s = {0};
     size_t whole;
     t->fd = -1, t->log = cJSON_CreateArray();
-    const bool good = file_read(t->o->log, LOG_MOST, &s, e) && take(t, text_str(&s), &whole, e);
-    text_free(&s);
-    return good;
+    return file_read(t->o->log, LOG_MOST, &s, e) && take(t, text_str(&s), &whole, e);
 }
 
 bool log_open(tuner *t, ts_error *e)
 {
-    text s = {0};
+    ENDED_BY(text_free) text s = {0};
     size_t whole = 0;
     t->fd = -1, t->log = cJSON_CreateArray();
     if (!t->o->log)
@@ -95,13 +93,12 @@ bool log_open(tuner *t, ts_error *e)
         good = write_all(t, own, strlen(own), e);
         free(own);
     }
-    text_free(&s);
     return good;
 }
 
 bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
 {
-    text s = {0};
+    ENDED_BY(text_free) text s = {0};
     for (int i = 0; i < n; i++) {
         const attempt *a = &of[i];
         cJSON *one = js_put(cJSON_CreateObject(), "kernel:%s", a->of->key);
@@ -115,9 +112,7 @@ bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
         free(line);
         cJSON_AddItemToArray(t->log, one);
     }
-    const bool good = t->fd < 0 || write_all(t, text_str(&s), s.length, e);
-    text_free(&s);
-    return good;
+    return t->fd < 0 || write_all(t, text_str(&s), s.length, e);
 }
 
 const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change)
@@ -136,12 +131,11 @@ static double base_of(const tuner *t, const cJSON *one)
     int n = 0;
     if (!js_get(one, "change/loops")) /* of kernels that this trial alone changed */
         return of_trial;
-    double *base = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *base);
+    ENDED_BY(heap_free) double *base = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *base);
     cJSON_ArrayForEach(other, t->log) if (!strcmp(js_get_text(other, "kernel"), js_get_text(one, "kernel")) &&
                                           js_get(other, "change/loops") && js_get_number(other, "base_ns", 0) > 0)
         base[n++] = js_get_number(other, "base_ns", 0);
     const double usual = stats_median_take(base, n);
-    free(base);
     return fmin(usual, of_trial);
 }
 

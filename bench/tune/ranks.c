@@ -42,7 +42,7 @@ static cJSON *next_of(const family *f, cJSON *line)
 /* One of each family at a time, in a plan together, as they were tried */
 static void foresee_all(tuner *t)
 {
-    attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
+    ENDED_BY(heap_free) attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
     cJSON **next = heap_array((size_t)t->n_family + 1, sizeof *next),
           **line = heap_array((size_t)t->n_family + 1, sizeof *line);
     for (int i = 0; i < t->n_family; i++)
@@ -60,12 +60,12 @@ static void foresee_all(tuner *t)
             cJSON_DeleteItemFromObjectCaseSensitive(line[i], "predicted_ns"),
                 js_number(line[i], "predicted_ns", of[i].predicted * 1e9);
     }
-    free(of), free(next), free(line);
+    free(next), free(line);
 }
 
 static void tell(const tuner *t, cJSON *rows)
 {
-    double *quotient = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *quotient);
+    ENDED_BY(heap_free) double *quotient = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *quotient);
     int all = 0;
     for (int i = 0; i < t->n_family; i++) {
         const family *f = &t->family[i];
@@ -85,13 +85,12 @@ static void tell(const tuner *t, cJSON *rows)
     }
     js_row(rows, "kernel:%s,nests:%d,lost:%d,rank:%g,low:%g,median:%g,high:%g", "all", all, 0, family_rank(t, NULL),
            NAN, NAN, NAN);
-    free(quotient);
 }
 
 /* The log's first line says what was searched. */
 static cJSON *head_of(const char *log, ts_error *e)
 {
-    text s = {0};
+    ENDED_BY(text_free) text s = {0};
     cJSON *head = NULL;
     if (file_read(log, LOG_MOST, &s, e)) {
         s.s[strcspn(text_str(&s), "\n")] = 0;
@@ -101,7 +100,6 @@ static cJSON *head_of(const char *log, ts_error *e)
         err_set(e, TS_BAD_INPUT, "%s: its first line is not that of a log of tune: \"%.80s\"", log, s.s);
         cJSON_Delete(head), head = NULL;
     }
-    text_free(&s);
     return head;
 }
 

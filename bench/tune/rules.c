@@ -121,7 +121,7 @@ static found best(const tuner *t, const bool *done)
 
 static void put_rule(cJSON *list, const found *r)
 {
-    text name = {0};
+    ENDED_BY(text_free) text name = {0};
     cJSON *rule = js_row(list, "saved_ns:%g", r->saved * 1e9), *match = js_object(rule, "match"), *dims = NULL;
     char *does = changes_text(r->change);
     js_text(rule, "does", does), free(does);
@@ -140,13 +140,12 @@ static void put_rule(cJSON *list, const found *r)
         text_add(&name, " %s=%s", r->box.axis[a], range);
     }
     js_text(rule, "name", text_str(&name));
-    text_free(&name);
 }
 
 cJSON *rules_find(const tuner *t)
 {
     cJSON *list = cJSON_CreateArray();
-    bool *done = heap_array((size_t)t->n_family + 1, sizeof *done);
+    ENDED_BY(heap_free) bool *done = heap_array((size_t)t->n_family + 1, sizeof *done);
     for (int n = 0; n < MOST_RULES; n++) {
         const found r = best(t, done);
         if (r.saved < least_share * t->total)
@@ -155,7 +154,6 @@ cJSON *rules_find(const tuner *t)
         for (int i = 0; i < t->n_family; i++)
             done[i] = done[i] || (same_kind(r.kind, &t->family[i]) && holds(&r.box, &t->family[i]));
     }
-    free(done);
     return list;
 }
 

@@ -17,7 +17,7 @@ static const double trial_time = 0.5; /* seconds for the runs of one trial */
 static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n[2], double *seconds[2], ts_error *e)
 {
     ts_plan *of[] = {base, trial};
-    double *once = heap_array((size_t)(n[0] > n[1] ? n[0] : n[1]) + 1, sizeof *once);
+    ENDED_BY(heap_free) double *once = heap_array((size_t)(n[0] > n[1] ? n[0] : n[1]) + 1, sizeof *once);
     const double begun = seconds_now();
     double of_base = 0;
     bool good = true;
@@ -32,7 +32,6 @@ static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n
             for (int k = 0; good && k < n[i]; k++)
                 seconds[i][k] = run < 2 ? once[k] : fmin(seconds[i][k], once[k]); /* the first one warms up */
         }
-    free(once);
     return good;
 }
 
@@ -119,12 +118,11 @@ bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, ch
 /* Names as globs: what means something in one fits any character. */
 static void put_glob(cJSON *match, const char *name)
 {
-    text s = {0};
+    ENDED_BY(text_free) text s = {0};
     text_add(&s, "%s", name);
     for (size_t i = 0; i < s.length; i++)
         s.s[i] = strchr("*?[]\\", s.s[i]) ? '?' : s.s[i];
     js_text(match, "name", text_str(&s));
-    text_free(&s);
 }
 
 static void put_rule(cJSON *list, const attempt *a, int number, const cJSON *kernel)

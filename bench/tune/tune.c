@@ -141,7 +141,7 @@ static int shared_of(tuner *t, attempt *of)
 static bool search(tuner *t, double begun, ts_error *e)
 {
     changes_foresee(t, seconds_now() + t->o->budget * 0.15);
-    attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
+    ENDED_BY(heap_free) attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
     bool good = true;
     for (int pass = 0; pass < 2; pass++)
         for (int n; good && seconds_now() < begun + t->o->budget * (pass ? 1 : 0.8);) {
@@ -154,7 +154,6 @@ static bool search(tuner *t, double begun, ts_error *e)
                 t->o->progress(t->o->user, "trying rules", t->trials, 0);
             good = (!n || trial_run(t, n, of, e)) && (!more || trial_run(t, 1, &other, e));
         }
-    free(of);
     return good;
 }
 

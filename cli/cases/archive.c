@@ -78,7 +78,7 @@ static bool take(unpacking *u, struct archive_entry *entry)
         return err_set(u->e, TS_BAD_INPUT, "%s: the entry \"%.200s\" would leave its folder", u->path, name);
     if (!safe || u->by.entry_type(entry) != AE_IFREG || !wanted(u, safe))
         return true;
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     text_add(&path, "%s/%s", u->folder, safe);
     const int to = make_parents(path.s, strlen(u->folder) + 1)
                        ? open(path.s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
@@ -86,7 +86,6 @@ static bool take(unpacking *u, struct archive_entry *entry)
     const bool good = to >= 0 ? copy(u, to) : err_set(u->e, TS_FILES, "cannot write %s", path.s);
     if (to >= 0)
         close(to);
-    text_free(&path);
     return good;
 }
 

@@ -51,7 +51,7 @@ static bool add(cases *c, const char *folder, const char *tier, const char *name
 static bool take_row(cases *c, const char *folder, char *row, const case_filter *f, ts_error *e)
 {
     char *tier = strsep(&row, "\t"), *name = strsep(&row, "\t"), *op = strsep(&row, "\t");
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     if (!tier || !name || !*tier || !*name)
         return true;
     if (!passes(f, tier, name, op ? op : ""))
@@ -59,9 +59,7 @@ static bool take_row(cases *c, const char *folder, char *row, const case_filter 
     if (strstr(tier, "..") || strstr(name, "..") || strchr(tier, '/') || strchr(name, '/'))
         return err_set(e, TS_BAD_INPUT, "%s/index.tsv: \"%s/%s\" is no name of a case", folder, tier, name);
     text_add(&path, "%s/%s/%s", folder, tier, name);
-    const bool good = add(c, path.s, tier, name, op ? op : "", e);
-    text_free(&path);
-    return good;
+    return add(c, path.s, tier, name, op ? op : "", e);
 }
 
 static bool read_index(cases *c, const char *folder, const case_filter *f, ts_error *e)

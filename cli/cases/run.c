@@ -150,11 +150,10 @@ static bool set_inputs(trial *t, ts_plan *plan, ts_error *e)
 static void hash_of(const ts_model *m, char hex[65])
 {
     const int n = ts_model_outputs(m);
-    ts_tensor *all = calloc((size_t)n + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)n + 1, sizeof *all);
     for (int i = 0; all && i < n; i++)
         all[i] = ts_model_tensor(m, i);
     ts_hash(all ? n : 0, all, hex);
-    free(all);
 }
 
 /* Whether the model means the same as the one that it was written from. */

@@ -249,7 +249,7 @@ static void find_uses(const boxes *b, use *all)
 /* The caches of equal layers. Two that one step reads stay two. */
 static void fold_inputs(boxes *b)
 {
-    use *all = heap_array((size_t)b->n + 1, sizeof *all);
+    ENDED_BY(heap_free) use *all = heap_array((size_t)b->n + 1, sizeof *all);
     int n = 0;
     find_uses(b, all);
     for (int i = 0; i < b->n; i++)
@@ -262,7 +262,6 @@ static void fold_inputs(boxes *b)
         if (all[i].reader != all[first].reader)
             b->twin[all[i].id] = all[first].id;
     }
-    free(all);
 }
 
 /* ---- all of it ---- */

@@ -253,7 +253,7 @@ static void put_arrows(picture *p)
     size_t most = 0;
     for (int i = 0; i < p->boxes.n; i++)
         most += (size_t)cJSON_GetArraySize(js_get(p->boxes.node[i], "in"));
-    arrow *all = heap_array(most + 1, sizeof *all);
+    ENDED_BY(heap_free) arrow *all = heap_array(most + 1, sizeof *all);
     const size_t n = find_arrows(p, all);
     for (size_t i = 0; i < n; i++) {
         const arrow *a = &all[i], *before = i ? a - 1 : NULL;
@@ -262,7 +262,6 @@ static void put_arrows(picture *p)
             fprintf(p->f, "  n%d -> n%d%s\n", a->from, a->to,
                     a->back ? " [style=dashed, constraint=false, color=\"#888888\"]" : "");
     }
-    free(all);
 }
 
 /* ---- outputs: those that are alike and come from one box are one ---- */
@@ -304,7 +303,7 @@ static bool together(const picture *p, const output *a, const output *b)
 static void put_outputs(picture *p)
 {
     const cJSON *o, *ports = js_get(p->model, "outputs");
-    output *all = heap_array((size_t)cJSON_GetArraySize(ports) + 1, sizeof *all);
+    ENDED_BY(heap_free) output *all = heap_array((size_t)cJSON_GetArraySize(ports) + 1, sizeof *all);
     int n = 0;
     cJSON_ArrayForEach(o, ports) all[n] = (output){o, box_of(&p->boxes, (int)js_get_number(o, "node", 0)), n}, n++;
     qsort(all, (size_t)n, sizeof *all, by_source);
@@ -313,7 +312,6 @@ static void put_outputs(picture *p)
             many++;
         put_output(p, &all[i], many);
     }
-    free(all);
 }
 
 /* ---- the picture ---- */

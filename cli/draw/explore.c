@@ -85,7 +85,7 @@ static void put_graph(text *t, const cJSON *model)
     branch *tree = tree_make(model);
     walk folded = walked(tree, n, true), whole = walked(tree, n, false);
     boxes b = boxes_make(model, tree, &(fold){0});
-    int *seen = heap_array((size_t)n + 1, sizeof *seen);
+    ENDED_BY(heap_free) int *seen = heap_array((size_t)n + 1, sizeof *seen);
     json_add(t, "nodes:[");
     cJSON_ArrayForEach(o, nodes)
     {
@@ -103,7 +103,6 @@ static void put_graph(text *t, const cJSON *model)
     text_add(t, "]");
     json_add(t, "folded:["), put_branches(t, &folded);
     json_add(t, "whole:["), put_branches(t, &whole);
-    free(seen);
     boxes_free(&b);
     tree_free(tree);
 }

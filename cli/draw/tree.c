@@ -381,7 +381,7 @@ static const cJSON *last_node(const branch *b, bool deep)
 
 static void put_row(printer *p, const branch *b, const char *name, int level, int times, bool deep)
 {
-    text indented = {0}, ops = {0};
+    ENDED_BY(text_free) text indented = {0}, ops = {0};
     const cJSON *last = last_node(b, deep);
     text_add(&indented, "%*s%s", 2 * level, "", name);
     add_ops(&ops, b, deep);
@@ -389,7 +389,6 @@ static void put_row(printer *p, const branch *b, const char *name, int level, in
                         parameters(b), operations(b), text_str(&ops));
     js_flag(row, "last", last != NULL);
     cJSON_AddItemToObject(row, "shape", cJSON_Duplicate(js_get(last, "shape"), true));
-    text_free(&indented), text_free(&ops);
 }
 
 static void put_children(printer *p, const branch *b, int level);

@@ -28,7 +28,7 @@ static void list_all(const args *a)
 
 static const objective *find(const char *name, ts_error *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     const objective *found = NULL;
     for (const objective *const *o = objectives; *o && !found; o++) {
         found = strcmp((*o)->name, name) ? NULL : *o;
@@ -36,7 +36,7 @@ static const objective *find(const char *name, ts_error *e)
     }
     if (!found)
         err_set(e, TS_USAGE, "adbench does not know \"%s\"", name), err_hint(e, "known are %s", text_str(&all));
-    return text_free(&all), found;
+    return found;
 }
 
 /* --dim NAME=N of a problem that is made */

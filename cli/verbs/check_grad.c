@@ -56,7 +56,7 @@ static int input_called(const checking *c, const char *name)
 static bool find_places(checking *c, ts_error *e)
 {
     const int n = ts_leaves(c->n_out, c->out, NULL);
-    ts_tensor *all = heap_array((size_t)n + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = heap_array((size_t)n + 1, sizeof *all);
     bool good = true;
     ts_leaves(c->n_out, c->out, all);
     c->at = heap_array((size_t)n + 1, sizeof *c->at);
@@ -74,7 +74,6 @@ static bool find_places(checking *c, ts_error *e)
             good = weights ? at->x && ts_leaf_value(at->weight, &at->value, e) : (at->value = c->s.value[input], true);
             c->n_in++;
         }
-    free(all);
     return good && ts_graph_ok(c->g, e);
 }
 
@@ -127,13 +126,11 @@ static bool ask(checking *c, ts_error *e)
     bool good = with_weights(c, e);
     for (int i = 0; i < c->n_out && good; i++)
         good = seed(c, i, e);
-    ts_tensor *x = heap_array((size_t)c->n_in, sizeof *x);
+    ENDED_BY(heap_free) ts_tensor *x = heap_array((size_t)c->n_in, sizeof *x);
     c->grad = heap_array((size_t)c->n_in, sizeof *c->grad);
     for (int k = 0; k < c->n_in; k++)
         x[k] = c->at[k].x;
-    good = good && (ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, x, c->grad) || ts_graph_ok(c->g, e));
-    free(x);
-    return good;
+    return good && (ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, x, c->grad) || ts_graph_ok(c->g, e));
 }
 
 /* ---- values ---- */

@@ -70,7 +70,7 @@ enum { OFFERS = COUNT(offers) };
 static void add_first_words(cJSON *of, const verb *v, const cJSON *known)
 {
     bool put[OFFERS] = {0};
-    text words = {0};
+    ENDED_BY(text_free) text words = {0};
     for (const char *line = v->usage; line; line = usage_next(line)) {
         const char *at = line;
         usage_token word;
@@ -85,14 +85,13 @@ static void add_first_words(cJSON *of, const verb *v, const cJSON *known)
         if (put[i])
             say_text(&words, known, offers[i].form);
     js_text(of, "words", text_str(&words));
-    text_free(&words);
 }
 
 /* What stands for an option's value: words, or else files or folders. */
 static void add_value(cJSON *row, const option *o, const cJSON *known)
 {
     bool files = false;
-    text words = {0};
+    ENDED_BY(text_free) text words = {0};
     for (int i = 0; i < OFFERS; i++)
         if (o->kind != FLAG && offers[i].kind == o->kind)
             say_text(&words, known, offers[i].form), files = offers[i].files;
@@ -100,7 +99,6 @@ static void add_value(cJSON *row, const option *o, const cJSON *known)
         text_add(&words, "%c", *c == '|' ? ' ' : *c);
     js_put(row, "words:%s,files:%i,folder:%i", text_str(&words), files, o->kind == A_FOLDER);
     js_put(row, "file:%i,path:%i", o->kind == A_FILE || o->kind == PAIR, o->kind == A_FILE || o->kind == A_FOLDER);
-    text_free(&words);
 }
 
 /* Every verb that people see, with what may follow it and its options. */

@@ -111,13 +111,12 @@ static void add_lines(cJSON *kernel)
     for (int i = 0; *s; i++) {
         const char *end = strstr(s, " ; ");
         const size_t n = end ? (size_t)(end - s) : strlen(s);
-        text line = {0};
+        ENDED_BY(text_free) text line = {0};
         text_bytes(&line, s, n);
         cJSON *row = js_row(lines, "loops:%s", text_str(&line));
         if (i && stage && js_get(stage, "rule"))
             js_put(row, "rule:%s,guessed:%i", js_get_text(stage, "rule"), js_get_flag(stage, "guessed"));
         stage = i && stage ? stage->next : stage;
-        text_free(&line);
         s += end ? n + 3 : n;
     }
 }
@@ -150,7 +149,7 @@ static void join_operands(cJSON *operands)
 {
     for (cJSON *first = operands ? operands->child : NULL; first; first = first->next) {
         int n = 1;
-        text names = {0}, last = {0};
+        ENDED_BY(text_free) text names = {0}, last = {0};
         for (; first->next && same_row(first, first->next); n++) {
             last.length = 0;
             text_add(&last, "%s", js_get_text(first->next, "operand"));
@@ -158,7 +157,6 @@ static void join_operands(cJSON *operands)
         }
         text_add(&names, "%s%s%s", js_get_text(first, "operand"), n > 2 ? "..." : n > 1 ? " " : "", text_str(&last));
         cJSON_ReplaceItemInObjectCaseSensitive(first, "operand", cJSON_CreateString(text_str(&names)));
-        text_free(&names), text_free(&last);
     }
 }
 

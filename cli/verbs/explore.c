@@ -84,7 +84,7 @@ static bool open_model(exploration *x, const args *a, ts_error *e)
 
 static bool write_page(const exploration *x, const args *a, ts_error *e)
 {
-    text data = {0};
+    ENDED_BY(text_free) text data = {0};
     const char *out = args_text(a, "out");
     bool good = explore_data(&data, x->model, x->n, x->of, x->results, e);
     char *page = good ? report_explore_text(args_noun(a, 0), text_str(&data)) : NULL;
@@ -92,7 +92,6 @@ static bool write_page(const exploration *x, const args *a, ts_error *e)
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     free(page);
-    text_free(&data);
     return good;
 }
 

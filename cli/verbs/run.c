@@ -68,11 +68,9 @@ static bool save(job *j, int i, const char *name, bool changed, const ts_array *
     if (changed)
         console_note(&j->session.args->console, "output \"%s\" is written to %s/%s%s", name, j->folder, j->file[i],
                      *j->file[i] == '.' ? ", which ls shows with -a" : "");
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     text_add(&path, "%s/%s", j->folder, j->file[i]);
-    const bool good = ts_npy_write(text_str(&path), value, e);
-    text_free(&path);
-    return good;
+    return ts_npy_write(text_str(&path), value, e);
 }
 
 static void describe(job *j, int i, const char *name, const ts_array *value, double far)

@@ -104,14 +104,13 @@ static cJSON *findings(const cJSON *plan)
             reached++;
         cJSON_ArrayForEach(note, js_get(kernel, "notes"))
         {
-            text line = {0};
+            ENDED_BY(text_free) text line = {0};
             const char *says = cJSON_IsString(note) ? note->valuestring : "";
             if (is_said(plan, says))
                 continue;
             text_add(&line, "%s %s: %s", js_get_text(kernel, "op"), js_get_text(kernel, "label"), says);
             js_item(notes, text_str(&line));
             add_warning(warnings, says, kernel);
-            text_free(&line);
         }
     }
     js_put(root, "kernels:%d,reached:%d,guessed:%d,converting:%d", all, reached, guessed, converting);
