@@ -172,6 +172,19 @@ static bool check_number(const option *o, const char *value, ts_error *e)
                    (long long)o->least, (long long)o->most);
 }
 
+static bool are_limits(const char *value)
+{
+    bool are = *value && value[strlen(value) - 1] != ',';
+    for (const char *s = value; *s && are; s += strcspn(s, ","), s += *s == ',') {
+        const size_t n = strcspn(s, ","), name = strcspn(s, "=,"), from = name == n ? 0 : name + 1;
+        char size[32];
+        int64_t bytes;
+        snprintf(size, sizeof size, "%.*s", (int)(n - from), s + from);
+        are = name && n - from < sizeof size && value_bytes(size, &bytes);
+    }
+    return are;
+}
+
 bool value_check(const option *o, const char *value, ts_error *e)
 {
     const char *wanted = NULL, *equals = strchr(value, '=');
@@ -184,6 +197,9 @@ bool value_check(const option *o, const char *value, ts_error *e)
     case PAIR: wanted = equals && equals > value && equals[1] ? NULL : o->value; break;
     case SECONDS: wanted = value_seconds(value, &d) ? NULL : "a time, as in 2s, 500ms or 1m"; break;
     case BYTES: wanted = value_bytes(value, &i) ? NULL : "a size in bytes, as in 512M or 4G"; break;
+    case LIMITS:
+        wanted = are_limits(value) ? NULL : "a size in bytes, as in 4G, or sizes by device, as in c=8G,cuda:0=4G";
+        break;
     case PERCENT: wanted = value_percent(value, &d) ? NULL : "a percentage, as in 1%"; break;
     case FLAG: break;
     default: wanted = *value ? NULL : "something"; /* a text of whatever kind */

@@ -50,7 +50,7 @@ expect 2 '--threads "99999999999999999999"' run m --threads 99999999999999999999
 expect 2 '--threads "many"' run m --threads=many
 expect 2 '--dim "seq": must be NAME=N' run m --dim seq
 expect 2 '--in "x.npy": must be NAME=FILE.npy' run m --in x.npy
-expect 2 'mem-limit "lots": a size in bytes expected' run bert-tiny --seed 1 --mem-limit lots
+expect 2 '--mem-limit "lots": must be a size in bytes' run bert-tiny --seed 1 --mem-limit lots
 expect 2 'mem-limit "cuda:0=4G": the plan is for no such device' run bert-tiny --seed 1 --mem-limit cuda:0=4G
 expect 2 'hint: it is for c' run bert-tiny --seed 1 --mem-limit 1G,moon=4G
 expect 2 '--color "blue": must be one of auto|always|never' run m --color blue
