@@ -193,7 +193,7 @@ static void refuses(const scratch *folder)
 static void quicker(void)
 {
     scratch folder = scratch_make();
-    searched r = search(&folder, "m/4", 32, 2);
+    searched r = search(&folder, "m/4", 64, 2);
     if (CHECK(r.found != NULL)) {
         ts_error e = {0};
         cJSON *s = js_parse(r.found, "found", &e);
