@@ -144,7 +144,7 @@ typedef struct backend {
     const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
     /* What plans are made for: this machine, or the one that is described; of mem. */
     const target *(*target)(arena *mem, const machine_options *asked, err *e);
-    const presence *present;              /* NULL: it is part of this process, and runs what it is asked for */
+    const presence *present; /* NULL: it is part of this process, and runs what it is asked for */
     /* Whether its kernels begin as soon as those have ended that they wait for; NULL: they do so one by one */
     bool (*at_edges)(const plan *p);
     bool (*takes)(const plan *p, err *e); /* whether build could make a program of it; NULL: of every plan */
