@@ -11,39 +11,39 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                  800  the public header: to be read in one sitting
-graph                  33487  the table of operations is half of it
-import                 12078  ONNX, JSON, safetensors, tokenizers; all of it distrusted
-autodiff                4358  the chain rule, forward mode, batches, optimizers
-schedule                 229  the table of passes
-schedule/plan           2279  kernels, stages, values, targets
-schedule/nest           2424  the notation of loops
-schedule/schema         1459  rules, and loops by them
-schedule/fuse           2269  nodes become kernels
-schedule/passes         5768  a file for each other step
-schedule/place           885  plans over several devices
-schedule/explain        1794  what people read of a plan
-backends                4885  driver, runner, weights: what back ends share
-backends/codegen       13797  nests to text, for every C-like language
-backends/cpu            2811  processors as a target, and what is measured of them
-backends/cache          1485  what was compiled
-backends/probe           761  loops that keep a core busy, for benchmarks and back ends
-backends/c              3835  compiler, loader, team of threads
-backends/emit           1444  programs of their own
-backends/device         1422  programs on devices: tables, texts, runs, here and in what is emitted
-backends/interp          274  evaluates definitions
+include                  798  the public header: to be read in one sitting
+graph                  33347  the table of operations is half of it
+import                 11941  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+autodiff                4280  the chain rule, forward mode, batches, optimizers
+schedule                 224  the table of passes
+schedule/plan           2251  kernels, stages, values, targets
+schedule/nest           2423  the notation of loops
+schedule/schema         1454  rules, and loops by them
+schedule/fuse           2258  nodes become kernels
+schedule/passes         5670  a file for each other step
+schedule/place           881  plans over several devices
+schedule/explain        1797  what people read of a plan
+backends                5227  driver, runner, weights: what back ends share
+backends/codegen       13890  nests to text, for every C-like language
+backends/cpu            2790  processors as a target, and what is measured of them
+backends/cache          1452  what was compiled
+backends/probe           755  loops that keep a core busy, for benchmarks and back ends
+backends/c              3789  compiler, loader, team of threads
+backends/emit           1428  programs of their own
+backends/device         1419  programs on devices: tables, texts, runs, here and in what is emitted
+backends/interp          272  evaluates definitions
 backends/null             15  plans, and emits nothing
-backends/gpu            2516  graphics processors as a target
-backends/opencl         1913  a dialect and a device
-backends/cuda           2866  a dialect and a device
-bench                   6936  race, statistics, peers
-bench/report            5710  a page of sections
-bench/machine            672  clock, processors, ceilings
-train                  11771  fine-tuning, generation, export
-models                  1770  on the public header alone
-cli                    14274  a file for each verb
-tests                  55113  about half of what they test
-bench/tune              1397  a search for loops, its log and rules
+backends/gpu            2359  graphics processors as a target
+backends/opencl         1905  a dialect and a device
+backends/cuda           2867  a dialect and a device
+bench                   7014  race, statistics, peers
+bench/report            5669  a page of sections
+bench/machine            664  clock, processors, ceilings
+train                  11736  fine-tuning, generation, export
+models                  1761  on the public header alone
+cli                    14113  a file for each verb
+tests                  55848  about half of what they test
+bench/tune              1379  a search for loops, its log and rules
 tests/gpusim           10452  a driver and a card in software
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)

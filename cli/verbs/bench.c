@@ -279,9 +279,8 @@ static const option options[] = {
     {"concurrent", 0, INTEGER, "N", "requests in parallel in place of a race: passes a second, p50, p99", NULL, false,
      1, CONCURRENT_MOST},
     {"decode", 0, INTEGER, "N",
-     "of a language model, in place of a race: tokens a second of --batch prompts of --length tokens, and of N "
-     "behind each",
-     NULL, false, 2, 1 << 20},
+     "in place of a race: tokens a second of --batch prompts of --length tokens, and of N behind each", NULL, false, 2,
+     1 << 20},
     {"ranks", 0, FLAG, NULL,
      "in place of a race: the processes that mpirun started, a pass of shares of the batch or a step", ONCE},
     {"shards", 0, INTEGER, "N", "of --ranks: parts of the batch, which decide bits (default: one a process)", NULL,

@@ -1,4 +1,5 @@
-/* random.c - Threefry-2x32 of 20 rounds (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3"). */
+/* random.c - Threefry-2x32 of 20 rounds (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2,
+ * 3"). */
 #include "graph/base/random.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t index)

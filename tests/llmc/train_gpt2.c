@@ -19,7 +19,7 @@ static FILE *begin(const char *path, int magic, int version, int32_t word[HEAD])
 
 static float *take(FILE *f, int64_t rows, int64_t columns)
 {
-    float *w = malloc((size_t)(rows * columns) * sizeof *w);
+    float *w = calloc((size_t)(rows * columns), sizeof *w);
     if (!w || fread(w, sizeof *w, (size_t)(rows * columns), f) != (size_t)(rows * columns))
         exit(4);
     return w;
@@ -27,7 +27,7 @@ static float *take(FILE *f, int64_t rows, int64_t columns)
 
 static float *turned(FILE *f, int64_t out, int64_t in) /* as [in, out] */
 {
-    float *w = take(f, out, in), *t = malloc((size_t)(in * out) * sizeof *t);
+    float *w = take(f, out, in), *t = calloc((size_t)(in * out), sizeof *t);
     for (int64_t i = 0; t && i < in * out; i++)
         t[i] = w[i % out * in + i / out];
     return t;
