@@ -81,7 +81,7 @@ expect 0 'for 1 of 1 examples the outputs are NaN or infinite, first for example
 # a learning rate that is too high: errors grow until their square is an infinity, and its kernel is named
 try 10 grows line.json --data x=good.npy --data label=real.npy --task regress --batch 8 --epochs 100 --lr 4 --optimizer sgd \
     --schedule constant --clip 0 --save-every 3
-says grows 'error: step [0-9]+: the loss is inf and the gradient norm .*; the first kernel with an infinity is k[0-9]+ \([a-z_]+[^)]*\), in [0-9]+ of [0-9]+ values'
+says grows 'error: step [0-9]+: the loss is [0-9.e+inf]+ and the gradient norm (inf|nan).*; the first kernel with an infinity is k[0-9]+ \([a-z_]+[^)]*\), in [0-9]+ of [0-9]+ values'
 says grows 'the last state that is saved is that after step [0-9]+; a smaller --lr'
 grep -q 'Loss by step' grows/report.html || wrong "a run that diverged has no page"
 "$TESSERA" eval grows --data x=good.npy --data label=real.npy >/dev/null || wrong "the last state of a run that diverged is of no use"
