@@ -24,7 +24,7 @@ schedule/passes         5670  a file for each other step
 schedule/place           881  plans over several devices
 schedule/explain        1797  what people read of a plan
 backends                5227  driver, runner, weights: what back ends share
-backends/codegen       13890  nests to text, for every C-like language
+backends/codegen       13883  nests to text, for every C-like language
 backends/cpu            2790  processors as a target, and what is measured of them
 backends/cache          1452  what was compiled
 backends/probe           755  loops that keep a core busy, for benchmarks and back ends

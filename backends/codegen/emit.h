@@ -282,7 +282,6 @@ int64_t place_grain(const emitter *m,
                     int load); /* elements at multiples of which the load's, or result's, memory begins */
 /* text.c: expressions and addresses as text, in the tile or outside. */
 writer emit_writer(emitter *m);
-void emit_affine(emitter *m, text *t, const affine *a);
 const cexpr *emit_index(emitter *m, const affine *a);
 /* For as long as the statements live */
 const char *number_text(const emitter *m, int64_t n);

@@ -29,12 +29,6 @@ const cexpr *emit_index(emitter *m, const affine *a)
     return cexpr_sum(m->mem, a->c, a->n, of, times);
 }
 
-void emit_affine(emitter *m, text *t, const affine *a)
-{
-    const cexpr *x = emit_index(m, a);
-    cexpr_print(t, x, x->kind == C_FLOOR ? ATOM : SUM); /* it may be compared */
-}
-
 void emit_passed(emitter *m, const affine *a)
 {
     for (int i = 0; i < a->n; i++) {
