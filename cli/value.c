@@ -198,7 +198,8 @@ bool value_check(const option *o, const char *value, ts_error *e)
     case SECONDS: wanted = value_seconds(value, &d) ? NULL : "a time, as in 2s, 500ms or 1m"; break;
     case BYTES: wanted = value_bytes(value, &i) ? NULL : "a size in bytes, as in 512M or 4G"; break;
     case LIMITS:
-        wanted = are_limits(value) ? NULL : "a size in bytes, as in 4G, or sizes by device, as in c=8G,cuda:0=4G";
+        wanted = are_limits(value) ? NULL
+                                   : "a size in bytes, as in 4G, or sizes by device, as in c:numa0=8G,c:numa1=4G";
         break;
     case PERCENT: wanted = value_percent(value, &d) ? NULL : "a percentage, as in 1%"; break;
     case FLAG: break;

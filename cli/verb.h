@@ -16,7 +16,7 @@ typedef enum value_kind {
     NUMBER,  /* a real number in [least, most]: 5e-5 */
     SECONDS, /* a positive time: 2s, 500ms, 1m, 1.5 */
     BYTES,   /* a size: 512M, 4G, 1000000 */
-    LIMITS,  /* sizes, of one or of each by its name: 4G or c=8G,cuda:0=4G */
+    LIMITS,  /* sizes, of one or of each by its name: 4G or c:numa0=8G,c:numa1=4G */
     PERCENT, /* 1%, 99%, 0.5% */
     CHOICE,  /* one of the words that `value` lists, separated by | */
     A_FILE,  /* from here on a text: what shells complete it with is what differs from WORD */
