@@ -1,6 +1,6 @@
 #!/bin/sh
 # A rank whose first thread hangs, which lives otherwise: all end, and it is named. Beside busy neighbours nobody is.
-# ctest: large timeout=300
+# ctest: large serial timeout=300
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Ranks that are killed at random moments, one of them or the other: all end, no checkpoint is lost, and any number of ranks
 # goes on to the bits of one process that was left alone.
-# ctest: large timeout=300
+# ctest: large serial timeout=300
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
