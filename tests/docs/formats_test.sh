@@ -48,7 +48,7 @@ made help-exit help codes
 made code help 3
 made code help M014
 made tune tune bert-tiny --dim seq=8 --threads 1 --budget 3s --op matmul -o tuned.json
-made tune-ranks tune bert-tiny --dim seq=8 --predict tuned.json.log
+made tune-ranks tune resnet-18 --isa avx2 --predict "$SOURCE/tests/bench/ranks/resnet-18,avx2.log"
 made ops ops
 made ops-gradients ops --grad
 made ops-onnx ops --onnx
