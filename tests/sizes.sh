@@ -42,7 +42,7 @@ bench/machine            664  clock, processors, ceilings
 train                  11736  fine-tuning, generation, export
 models                  1761  on the public header alone
 cli                    14114  a file for each verb
-tests                  55851  about half of what they test
+tests                  55854  about half of what they test
 bench/tune              1379  a search for loops, its log and rules
 tests/gpusim           10452  a driver and a card in software
 '

@@ -52,7 +52,7 @@ def newest():
 
 one = subprocess.run([tessera, "train", *common, "--save-every", STEPS, "-o", "alone"])
 assert one.returncode == 0
-kills, slowest, stuck, done = 0, 0, 0, False
+kills, slowest, stuck, silent, done = 0, 0, 0, 0, False
 while kills < KILLS and not done:
     n, before = random.choice([2, 2, 4]), newest()
     p = ranks(n, "--save-every", random.choice(["1", "2", "7"]), "-o", "killed",
@@ -68,7 +68,8 @@ while kills < KILLS and not done:
         pass
     slowest = max(slowest, awake(lambda: p.poll() is None and any(map(lives, range(n))), 20))
     awake(lambda: p.poll() is None, 10)
-    done = p.poll() == 0 and newest() == os.path.basename(last)  # Open MPI 4.1 has said 0 of ranks that were killed
+    done = newest() == os.path.basename(last)
+    silent += p.poll() == 0 and not done
     if p.poll() is None: # mpirun itself may wait for ever though its processes have ended (Open MPI 4.1)
         p.kill(), p.wait()
         stuck += 1
@@ -80,4 +81,6 @@ for name in "weights", "optimizer":
     a, b = (open(f"{run}/{last}/{name}.safetensors", "rb").read() for run in ("alone", "killed"))
     assert a == b, (seed, name + " has other bits")
 assert kills == KILLS and slowest < 10, (seed, kills, slowest)
+# Open MPI 4.1's mpirun has once ended with 0, not found why; a second one, or MPICH's, is wrong
+assert silent <= ("openmpi" in mpirun), (seed, silent, "killed ranks count as done")
 print(f"{kills} kills, the last rank ended {slowest:.1f} s later at most, mpirun was stuck {stuck} times (seed {seed})")
