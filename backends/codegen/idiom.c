@@ -174,8 +174,8 @@ static bool between(const expr *x, double *low, double *high)
         *low = x_uncast(x->arg[0]->arg[1])->lit, *high = by->lit;
         return *low <= *high;
     }
-    const bool known = (x_is_call(x, "round") || x_is_call(x, "add") || x_is_call(x, "quotient")) &&
-                       between(x->arg[0], low, high);
+    const bool shared = x_is_call(x, "quotient") && by && by->lit > 0; /* by less than 0 the two would change places */
+    const bool known = (x_is_call(x, "round") || x_is_call(x, "add") || shared) && between(x->arg[0], low, high);
     if (known && x_is_call(x, "round"))
         *low = rint(*low), *high = rint(*high);
     else if (known && x_is_call(x, "add"))
