@@ -175,14 +175,16 @@ static double group_used(const child *c)
     return sum;
 }
 
-/* On a busy machine a compiler may wait for minutes and still go on: what uses no processor at all does not. */
+/* On a busy machine a compiler may wait for minutes and still go on: what uses no processor at all does not. Who looks
+ * far too late was suspended himself, and maybe the child with him: nothing follows from that span. */
 static bool does_nothing(child *c)
 {
-    if (c->idle <= 0 || seconds_now() < c->look)
+    const double late = seconds_now() - c->look;
+    if (c->idle <= 0 || late < 0)
         return false;
     const double before = c->used;
     c->used = group_used(c), c->look = seconds_now() + c->idle;
-    return c->asleep = c->used >= 0 && c->used - before < SLEEPS * c->idle;
+    return c->asleep = late < c->idle && c->used >= 0 && c->used - before < SLEEPS * c->idle;
 }
 
 static bool child_ended(child *c)
