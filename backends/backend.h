@@ -8,6 +8,7 @@
 #pragma once
 #include "backends/phases.h"
 #include "schedule/plan/plan.h"
+#include "tessera_shared.h"
 
 typedef struct program program; /* what a back end made of one plan; each defines its own */
 typedef struct memory { /* whose memory a program uses: it is its owner's, from one call of take to the program's end */

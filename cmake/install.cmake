@@ -26,7 +26,8 @@ Libs.private: ${hwloc} -lm -ldl -pthread
 Cflags: -I\${includedir}
 ")
 install(TARGETS tessera shared)
-install(FILES include/tessera.h TYPE INCLUDE)
+file(GLOB headers CONFIGURE_DEPENDS include/*.h)
+install(FILES ${headers} TYPE INCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(GLOB rooms CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/backends backends/*/schemas)
 foreach(room IN LISTS rooms)

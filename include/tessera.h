@@ -11,7 +11,10 @@
  * Threads: a graph or model is built by one thread; a plan is used by one thread at a time; different plans are
  * independent.
  * Ownership: tensors belong to their graph, a graph to its model if it has one; what a function returns as char* is
- * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds. */
+ * yours to free with ts_free. Shapes count elements, sizes are bytes, times are seconds.
+ *
+ * Sections: errors and dtypes, arrays, graphs, gradients, custom operations, functions, scans, training steps, models,
+ * plans, text, files, tables and machine. What plans hand to each other and share is in tessera_shared.h. */
 #ifndef TESSERA_H
 #define TESSERA_H
 #include <stdbool.h>
@@ -27,6 +30,7 @@ extern "C" {
 
 enum { TS_MAX_RANK = 8, TS_MAX_THREADS = 1024 };
 
+/* ---- errors and dtypes ---- */
 typedef enum ts_code {
     TS_OK = 0,
     TS_FAILED = 1,      /* what was asked to hold does not: a comparison, a check */
@@ -671,41 +675,6 @@ TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e); /*
 TS_API bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e);
 /* The same without a copy: borrowed until the plan is set, run or freed, and not to be changed. */
 TS_API bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e);
-/* From plan to plan, on any devices: in each run of p its input takes what `output` was in the last run of `from`. One
- * output may REPLACE an input. What others ADD is added to that, in their order, or else to what the input holds, and
- * COMPARE then fails with the first element of other bits (TS_FAILED). A value is read once: p cannot run again before
- * `from`, nor `from` before p has (TS_USAGE). A type that is not the input's is refused here; errors have both names.
- * What lies on p's device is not copied there. One thread at a time uses linked plans, and no pipeline takes them. p
- * runs no more once `from` is freed. */
-typedef enum ts_merging { TS_ADD, TS_REPLACE, TS_COMPARE } ts_merging;
-TS_API bool ts_merge_link(ts_plan *p, const char *input, ts_plan *from, int output, ts_merging how, ts_error *e);
-/* f32 in the memory of a plan's device, zeros at first, that plans share: what one of them writes there, another one on
- * that device reads, and the host sees nothing of it until it asks. Freed behind the plans. Calls of one thread, while
- * no such plan runs. TS_UNSUPPORTED: the device has no memory of its own, or its back end does not share it. */
-typedef struct ts_shared ts_shared;
-/* Whether a plan for one of so many devices shares, before it is built: several have to send to each other. */
-TS_API bool ts_plan_shares(const ts_plan *p, int devices, ts_error *e);
-TS_API ts_shared *ts_shared_make(ts_plan *p, int64_t n, ts_error *e); /* p is built for it */
-TS_API void ts_shared_free(ts_shared *s);
-/* An input of f32 lies there from now on, from element `at`: a multiple of 16. It keeps what is there. */
-TS_API bool ts_plan_share(ts_plan *p, int input, ts_shared *s, int64_t at, ts_error *e);
-TS_API bool ts_shared_write(ts_shared *s, int64_t at, const float *from, int64_t n, ts_error *e);
-TS_API bool ts_shared_read(const ts_shared *s, int64_t at, float *to, int64_t n, ts_error *e);
-/* Such memory of several devices, of this process or of others, sends parts of itself from device to device (NCCL):
- * s[0 .. n) are the members first .. first + n - 1 of count, which meet by the id that one of them made. */
-typedef struct ts_shared_id {
-    char bytes[128];
-} ts_shared_id;
-TS_API bool ts_shared_meeting(const ts_shared *s, ts_shared_id *id, ts_error *e);
-TS_API bool ts_shared_join(int n, ts_shared *const *s, int first, int count, const ts_shared_id *id, ts_error *e);
-typedef struct ts_transfer { /* `of` sends n elements to a member, or receives as many */
-    ts_shared *of;
-    int with;
-    bool sends;
-    int64_t at, n;
-} ts_transfer;
-/* All at once; done when it returns. A member's transfers with another one are met in the order that they have. */
-TS_API bool ts_shared_exchange(int n, const ts_transfer *t, ts_error *e);
 TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e); /* of a weight or constant; a new array, yours */
 
 /* A model for whatever extents its inputs come with: a plan for each of them, made when they are met first and kept
@@ -754,7 +723,7 @@ TS_API bool ts_file_write(const char *path, const void *bytes, size_t n, ts_erro
 TS_API bool ts_file_hash(const char *path, char sha256[65], ts_error *e);
 TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);
 
-/* ---- tables and machine, as JSON ---- */
+/* ---- tables and machine: JSON ---- */
 TS_API char *ts_schema_guess(ts_model *m, const ts_options *o, ts_error *e); /* tiling/1, what the guess amounts to */
 TS_API char *ts_ops_json(void);                                              /* the operation table */
 /* Every operator of ONNX that is served: from which version on, by which operation, for which dtypes on each target. */

@@ -47,7 +47,7 @@ cli       api base report machine bench train models
 '
 rooms='
 function layer(path,   room) {
-    if (path ~ /^include\// || path == "tessera.h") return "api"
+    if (path ~ /^include\// || path ~ /^tessera(_shared)?\.h$/) return "api"
     if (path ~ /^graph\/[^\/]+\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^bench\/(report|machine)\//) { split(path, room, "/"); return room[2] }
     if (path ~ /^backends\/[^\/]+\/runtime\//) return "runtime"
@@ -79,7 +79,7 @@ function complain(what) { print FILENAME ":" FNR ": " what; bad++ }
     split($0, part, "\"")
     to = layer(part[2]); seen++
     # Everything from the root; generated headers (.pb-c.h) lie under the same path in the build folder.
-    if (part[2] != "tessera.h" && part[2] !~ /\.pb-c\.h$/ && (getline dummy < part[2]) < 0)
+    if (part[2] !~ /^tessera(_shared)?\.h$/ && part[2] !~ /\.pb-c\.h$/ && (getline dummy < part[2]) < 0)
         complain("\"" part[2] "\" is not a path from the root of the project")
     close(part[2])
     if (!allowed(from, to))

@@ -7,6 +7,7 @@
  * shards.c; made, freed, run through step.h. All ranks make the same calls. The ranks are the caller's and outlive
  * it. */
 #pragma once
+#include "tessera_shared.h"
 #include "train/step.h"
 
 /* Groups of a bucket: parameters with and without decay. The last group has statistics, which no optimizer touches. */

@@ -2,6 +2,7 @@
  * send to each other. Its library is opened when it is asked for and stays; no header of it is needed to build. */
 #pragma once
 #include "backends/cuda/runtime/cuda_abi.h"
+#include "tessera_shared.h"
 #include "graph/base/base.h"
 
 typedef struct ncclComm *nccl_comm;

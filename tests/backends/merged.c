@@ -1,3 +1,4 @@
+#include "tessera_shared.h"
 #include "tests/backends/merged.h"
 #include "tests/check.h"
 #include "graph/base/base.h"

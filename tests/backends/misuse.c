@@ -1,3 +1,4 @@
+#include "tessera_shared.h"
 #include "tests/backends/misuse.h"
 #include "tests/check.h"
 

@@ -1,6 +1,6 @@
 # What `cmake --install` leaves is enough: a C program finds it through pkg-config, builds against the shared and the
-# static library, and computes; the header is C++ as well; and the shared library shows what the header declares and
-# nothing else.
+# static library, and computes; the headers are C++ as well, and list their sections; and the shared library shows what
+# the headers declare and nothing else.
 # ctest: large (there the shared library shows all)
 set -eu
 to=$(mktemp -d)
@@ -48,10 +48,17 @@ LD_LIBRARY_PATH=$lib "$to/walk" >"$to/walked" || { echo "the walk fails"; cat "$
 for script in "$SOURCE"/bench/peers/*.py "$SOURCE"/backends/*/peers/*.py; do
     cmp "$script" "$to/usr/share/tessera/peers/$(basename "$script")" || { echo "$script was not installed"; exit 1; }
 done
-cc -std=c11 -fsyntax-only -x c++ "$to/usr/include/tessera.h" 2>/dev/null || [ -z "$(command -v g++ clang++)" ] ||
-    "$(command -v g++ clang++ | head -1)" -fsyntax-only -Wall -Werror -x c++ "$to/usr/include/tessera.h"
+for header in "$SOURCE"/include/*.h; do
+    installed=$to/usr/include/$(basename "$header")
+    cc -std=c11 -fsyntax-only -x c++ "$installed" 2>/dev/null || [ -z "$(command -v g++ clang++)" ] ||
+        "$(command -v g++ clang++ | head -1)" -fsyntax-only -Wall -Werror -x c++ "$installed"
+    awk '/^ \* Sections: /, /\.( |$)/ { sub(/^ \*( Sections:)? /, ""); sub(/\..*/, ""); printf "%s ", $0 }' \
+        "$header" | sed 's/, */\n/g; s/ *$/\n/' >"$to/listed"
+    sed -n 's,^/\* ---- \([^:-]*[a-z]\).*,\1,p' "$header" >"$to/sections"
+    diff "$to/listed" "$to/sections" || { echo "$header lists (<) other sections than it has (>)"; exit 1; }
+done
 
-grep -o '\<ts_[a-z0-9_]*(' "$SOURCE/include/tessera.h" | tr -d '(' | sort -u >"$to/declared"
+cat "$SOURCE"/include/*.h | grep -o '\<ts_[a-z0-9_]*(' | tr -d '(' | sort -u >"$to/declared"
 nm -D --defined-only "$lib/libtessera.so" | awk '{ print $NF }' | sort -u >"$to/exported"
 [ -s "$to/declared" ]
 diff "$to/declared" "$to/exported" || { echo "header (<) and library (>) differ"; exit 1; }

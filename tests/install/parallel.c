@@ -1,6 +1,6 @@
 /* parallel.c - a step over two devices: each has half of a batch; their gradients are added where w is updated. */
 #include <stdio.h>
-#include <tessera.h>
+#include <tessera_shared.h>
 
 static bool give(ts_plan *p, const char *input, int64_t n, float *v, ts_error *e)
 {

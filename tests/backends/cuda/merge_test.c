@@ -1,6 +1,7 @@
 /* ctest: drivers
  * Values that go from plan to plan on a card, and from it and to it. On one card they do not cross the bus: the
  * stand-in counts copies, which do not grow with the runs. */
+#include "tessera_shared.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/backends/merged.h"
 #include "tests/check.h"

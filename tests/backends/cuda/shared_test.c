@@ -1,6 +1,7 @@
 /* ctest: drivers
  * Memory of a card that plans share: what one writes another one reads, also where graphs knew another place; what
  * members on two cards send to each other; and what is refused. */
+#include "tessera_shared.h"
 #include "tests/backends/cuda/rig.h"
 #include "tests/check.h"
 
