@@ -188,7 +188,7 @@ bool cexpr_over(const cexpr *x, const char *name)
     bool any = x->kind == C_WORD   ? !strcmp(x->text, name) || x->text[strspn(x->text, NAME_CHARS)]
                : x->kind == C_TILE ? true
                                    : x->kind == C_ELEMENT && x->load != IN_REGISTERS;
-    for (int i = 0; i < (x->kind == C_ELEMENT ? 1 : x->n) && !any; i++)
+    for (int i = 0; i < x->n && !any; i++)
         any = cexpr_over(x->arg[i], name);
     return any;
 }

@@ -303,7 +303,7 @@ const cexpr *emit_result(emitter *m);          /* in a tile: the element y[...] 
 const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load, of the result or of states */
 /* Outside: base, and where tile f starts behind it */
 const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load);
-void emit_acc_place(emitter *m, text *t, const cexpr *lane); /* behind the name of what is an accumulator */
+const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane); /* the accumulator of that name */
 void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 const cexpr *emit_address(const emitter *m, const cexpr *x);
 const cexpr *emit_bytes(const emitter *m, const cexpr *index, int64_t size, bool brackets); /* of so many elements */

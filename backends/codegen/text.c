@@ -437,25 +437,26 @@ void emit_sums(emitter *m, text *t)
 const cexpr *value_acc(emitter *m, const cexpr *lane)
 {
     text t = {0};
-    if (matrix_sum(m))
-        emit_sums(m, &t), text_add(&t, "%s", matrix_sum(m));
-    else
-        text_add(&t, "%s", m->tile.sums ? m->tile.sums : "acc"), emit_acc_place(m, &t, lane);
+    if (!matrix_sum(m))
+        return emit_acc(m, m->tile.sums ? m->tile.sums : "acc", lane);
+    emit_sums(m, &t), text_add(&t, "%s", matrix_sum(m));
     return cexpr_word(m->mem, code_keep(&m->out.code, &t));
 }
 
-void emit_acc_place(emitter *m, text *t, const cexpr *lane)
+const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane)
 {
+    const cexpr *x = cexpr_word(m->mem, name);
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
         const bool folded = m->s->folds >> a & 1;
         if ((folded && l != m->stage.lane) || m->s->nest.loop[l].role->group)
             continue;
-        if (folded && lane)
-            text_add(t, "["), cexpr_print(t, lane, ANY), text_add(t, "]");
-        else
-            text_add(t, "[%s_%d]", m->s->letter[a], l);
+        x = cexpr_at(m->mem, x,
+                     folded && lane ? lane
+                                    : cexpr_word(m->mem, arena_format(m->mem, "%s_%d", m->s->letter[a], l)),
+                     IN_REGISTERS);
     }
     if (m->tile.vectors.each)
-        text_add(t, "[%s]", m->tile.vectors.each);
+        x = cexpr_at(m->mem, x, cexpr_word(m->mem, m->tile.vectors.each), IN_REGISTERS);
+    return x;
 }

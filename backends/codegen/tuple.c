@@ -25,11 +25,7 @@ const char *tuple_type(emitter *m, int k)
 
 const cexpr *tuple_acc(emitter *m, int k, const cexpr *lane)
 {
-    text t = {0};
-    if (!tuple_fold(m))
-        return value_acc(m, lane);
-    text_add(&t, "acc%d", k), emit_acc_place(m, &t, lane);
-    return cexpr_word(m->mem, code_keep(&m->out.code, &t));
+    return tuple_fold(m) ? emit_acc(m, arena_format(m->mem, "acc%d", k), lane) : value_acc(m, lane);
 }
 
 void tuple_clear(emitter *m)
@@ -44,9 +40,7 @@ void tuple_clear(emitter *m)
 static writer writer_of(emitter *m, const cexpr *lane) /* states are the accumulators */
 {
     writer w = emit_writer(m);
-    text place = {0};
-    emit_acc_place(m, &place, lane);
-    w.states = "acc", w.state = place.length ? code_keep(&m->out.code, &place) : "";
+    w.states = "acc", w.state = cexpr_text(m->mem, emit_acc(m, "", lane));
     return w;
 }
 
