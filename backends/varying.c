@@ -21,8 +21,9 @@ typedef struct making {
     int at[MOST_VARIABLES]; /* which of dim it is */
     variables all;
     other_extents other[MOST_OTHER];
-    ts_bound *bound[MOST_OTHER];
+    ts_bound *bound[MOST_OTHER + 1]; /* the last one: of `any` */
     int n_bound;
+    other_extents any;
 } making;
 
 static bool bind(making *k, err *e)
@@ -82,31 +83,49 @@ static bool bind_at(making *k, const int64_t *size, err *e)
     return ts_model_bind(k->m, k->n, dim, NULL, e);
 }
 
-/* The graph with other extents, and its roots; which: the variable that is less, or the first of them. Where the model
- * does not fit the bounds either, that is said. */
-static bool add_other(making *k, int which, const int64_t *size, err *e)
+/* The graph with other extents, and its roots. Where the model does not fit the bounds either, that is said. */
+static ts_bound *bound_at(making *k, const int64_t *size, other_extents *x, err *e)
 {
     err own = {0};
     if (!bind_at(k, size, &own)) {
+        int which = 0; /* the first that is less */
+        while (which + 1 < k->all.n && size[which] == k->of[which].high)
+            which++;
         if (!bind(k, e))
-            return false;
+            return NULL;
         own.text[strcspn(own.text, "\n")] = 0; /* without its hint */
         err_set(e, TS_UNSUPPORTED, "dimension \"%s\" cannot vary from run to run: where it is %lld, %s",
                 k->of[which].name, (ll)(size[which] * k->of[which].step), own.text);
-        return err_hint(e, "give it one extent: --dim %s=N", k->of[which].name);
+        err_hint(e, "give it one extent: --dim %s=N", k->of[which].name);
+        return NULL;
     }
     const int n = ts_model_outputs(k->m) + (k->o ? k->o->n_append : 0);
     const node **made = appending_roots(k->m, k->o, NULL, e),
                **root = arena_array(&k->mem, (size_t)n + 1, sizeof *root);
     if (!made)
-        return false;
+        return NULL;
     memcpy(root, made, (size_t)n * sizeof *root);
     free(made);
-    const int at = k->n_bound++;
-    k->other[at] = (other_extents){.graph = ts_model_graph(k->m), .root = root};
-    memcpy(k->other[at].size, size, sizeof k->other[at].size);
-    k->bound[at] = ts_model_take(k->m);
-    return true;
+    *x = (other_extents){.graph = ts_model_graph(k->m), .root = root};
+    memcpy(x->size, size, sizeof x->size);
+    return ts_model_take(k->m);
+}
+
+static bool add_other(making *k, const int64_t *size, err *e)
+{
+    k->bound[k->n_bound] = bound_at(k, size, &k->other[k->n_bound], e);
+    return k->bound[k->n_bound] && ++k->n_bound;
+}
+
+/* While the model is bound at the bounds, for the plan that is made of it */
+static const other_extents *any_other(void *user, const int64_t *size, err *e)
+{
+    making *k = user;
+    ts_bound *own = ts_model_take(k->m);
+    ts_bound_free(k->bound[MOST_OTHER]);
+    k->bound[MOST_OTHER] = bound_at(k, size, &k->any, e);
+    ts_model_restore(k->m, own);
+    return k->bound[MOST_OTHER] ? &k->any : NULL;
 }
 
 static bool add_less(making *k, int which, int64_t extent, err *e) /* it alone */
@@ -114,7 +133,7 @@ static bool add_less(making *k, int which, int64_t extent, err *e) /* it alone *
     int64_t size[MOST_VARIABLES] = {0};
     for (int v = 0; v < k->all.n; v++)
         size[v] = v == which ? extent : k->of[v].high;
-    return add_other(k, which, size, e);
+    return add_other(k, size, e);
 }
 
 /* From one step below the bound follows what each variable does; where it is least, alone and with the others, shows
@@ -130,9 +149,10 @@ static bool add_others(making *k, err *e)
     for (int v = 0; v < k->all.n && k->all.n > 1; v++)
         if (!add_less(k, v, k->of[v].low, e))
             return false;
-    if (k->all.n && !add_other(k, 0, least, e))
+    if (k->all.n && !add_other(k, least, e))
         return false;
     k->all.n_other = k->n_bound, k->all.other = k->other;
+    k->all.at = any_other, k->all.user = k;
     if (k->all.n != 1 || x->high % 2 || small < x->low || small < 2)
         return true;
     k->all.small = &k->other[k->n_bound];
@@ -146,7 +166,7 @@ ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const 
     if (err_given(m, "the model", e) && (!n || err_given(dim, "the list of dimensions", e)) && find_ranges(&k, e) &&
         add_others(&k, e) && bind(&k, e))
         p = driver_make(m, k.all.n ? &k.all : NULL, o, e);
-    for (int i = 0; i < k.n_bound; i++)
+    for (int i = 0; i <= MOST_OTHER; i++)
         ts_bound_free(k.bound[i]);
     arena_free(&k.mem);
     return p;

@@ -18,6 +18,9 @@ void model_unbind(ts_model *m)
 struct ts_bound {
     graph *graph;
     arena mem;
+    ports *bound;
+    const node **result;
+    struct build *build;
 };
 
 ts_bound *ts_model_take(ts_model *m)
@@ -25,10 +28,20 @@ ts_bound *ts_model_take(ts_model *m)
     if (!m || !m->graph)
         return NULL;
     ts_bound *b = heap_array(1, sizeof *b);
-    *b = (ts_bound){m->graph, m->bound_mem};
+    *b = (ts_bound){m->graph, m->bound_mem, m->bound, m->result, m->build};
     m->graph = NULL, m->bound_mem = (arena){0};
     model_unbind(m);
     return b;
+}
+
+void ts_model_restore(ts_model *m, ts_bound *b)
+{
+    if (!m || !b)
+        return;
+    model_unbind(m);
+    m->graph = b->graph, m->bound_mem = b->mem;
+    m->bound = b->bound, m->result = b->result, m->build = b->build;
+    free(b);
 }
 
 void ts_bound_free(ts_bound *b)

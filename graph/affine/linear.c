@@ -119,6 +119,7 @@ range x_range(const expr *x, const int64_t *extent)
 typedef struct tidying {
     arena *mem;
     const int64_t *extent;
+    bool open; /* comparisons of axes stay */
 } tidying;
 
 /* l = n * q + r with 0 <= r < n everywhere: then the quotient is q and the remainder r. */
@@ -140,7 +141,7 @@ static const expr *compared(const tidying *t, const expr *x)
     if (!linear_of(x->arg[0], &a) || !linear_of(x->arg[1], &b))
         return x;
     const range apart = linear_add(&b, -1, &a, &diff) ? range_of_linear(&diff, t->extent) : (range){0};
-    if (apart.known) {
+    if (apart.known && !(t->open && diff.n)) {
         const int64_t low = apart.low, high = apart.high;
         if (x_is_call(x, "lt") && (low > 0 || high <= 0))
             return x_truth(t->mem, low > 0);
@@ -183,5 +184,10 @@ static const expr *tidy_one(void *user, const expr *x)
 
 const expr *x_tidy(arena *mem, const expr *x, const int64_t *extent)
 {
-    return x_map(mem, x, tidy_one, &(tidying){mem, extent});
+    return x_map(mem, x, tidy_one, &(tidying){.mem = mem, .extent = extent});
+}
+
+const expr *x_tidy_open(arena *mem, const expr *x, const int64_t *extent)
+{
+    return x_map(mem, x, tidy_one, &(tidying){.mem = mem, .extent = extent, .open = true});
 }

@@ -24,4 +24,6 @@ range x_range(const expr *x, const int64_t *extent);
 /* The same expression with integers as sums in one order, comparisons and remainders of what the extents decide
  * settled, and selections among them taken. */
 const expr *x_tidy(arena *mem, const expr *x, const int64_t *extent);
+/* The same, but comparisons of axes are not settled: at other extents they may say otherwise. */
+const expr *x_tidy_open(arena *mem, const expr *x, const int64_t *extent);
 bool x_settled(const expr *x, bool *holds); /* a condition that is a constant, as x_tidy leaves it */

@@ -97,9 +97,8 @@ static const expr *is_inside(arena *mem, const window *w, const expr *const *pla
 {
     const expr *all = NULL;
     for (int s = 0; s < w->n; s++) {
-        const int64_t last = (w->out[s] - 1) * w->stride[s] - w->before[s] + (w->kernel[s] - 1) * w->dilation[s];
         const expr *low = w->before[s] ? x2(mem, "le", x_whole(mem, 0), place[s]) : NULL;
-        const expr *high = last >= w->in[s] ? x2(mem, "lt", place[s], x_whole(mem, w->in[s])) : NULL;
+        const expr *high = w->after[s] > 0 || w->ceil ? x2(mem, "lt", place[s], x_whole(mem, w->in[s])) : NULL;
         all = x_both(mem, all, x_both(mem, low, high));
     }
     return all;

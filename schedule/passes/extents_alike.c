@@ -18,6 +18,11 @@ void pairing_axes(pairing *q, const defn *d)
     }
 }
 
+const expr *pairing_form(const pairing *q, arena *mem, const defn *d)
+{
+    return (q->parts ? x_tidy_open : x_tidy)(mem, d->value, d->extent);
+}
+
 /* ---- what is the same in other words ---- */
 static bool all_positive(const node *n)
 {
@@ -196,8 +201,9 @@ static bool is_count(const expr *x, int64_t *out) /* a whole number, however it 
 static bool follows(const expr *x, varying *out) /* a number for which variables stand already: which */
 {
     linear l;
-    *out = (varying){.per = 1};
-    if (x->kind == X_LIT || !linear_of(x, &l))
+    const bool part = x_is_call(x, "floordiv") && x->arg[1]->kind == X_LIT && x->arg[1]->is_whole;
+    *out = (varying){.per = part ? x->arg[1]->whole : 1};
+    if (x->kind == X_LIT || !linear_of(part ? x->arg[0] : x, &l))
         return false;
     for (int i = 0; i < l.n; i++) {
         if (l.atom[i]->kind != X_SIZE)
@@ -213,7 +219,9 @@ static const expr *number_learned(pairing *q, const expr *x, const varying *now,
     int64_t there;
     if (!is_count(y, &there) || !pairing_number(q, &v, v.plus, there))
         return NULL;
-    return v.by == now->by ? x : x_cast(&q->mem, x->dtype == TS_N_DTYPE ? TS_I64 : x->dtype, extents_expr(&q->mem, &v));
+    return extents_same(&v, now)
+               ? x
+               : x_cast(&q->mem, x->dtype == TS_N_DTYPE ? TS_I64 : x->dtype, extents_expr(&q->mem, &v));
 }
 
 /* A literal has no dtype of its own; what stands in its place takes that of what it meets. */

@@ -17,13 +17,17 @@
 #include "schedule/passes/unflatten.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef long long ll;
 enum {
     MOST_COMPARED = 1 << 24, /* elements of a constant */
-    MOST_EACH = 16           /* of one whose elements have sums of their own: shapes of shapes are not longer */
+    MOST_EACH = 16,          /* of one whose elements have sums of their own: shapes of shapes are not longer */
+    MOST_PERIOD = 32,        /* of how many steps, in which windows go or a whole is parted */
+    MOST_WALKED = 1 << 20    /* nodes, all graphs together, and 1024 elements of constants as one: some seconds */
 };
+static const int64_t MOST_NUMBER = INT64_C(1) << 40; /* that follows a variable: parts of it are sums yet */
 
 /* ---- what is refused ---- */
 static int differs(const pairing *q, bool *alone) /* the first variable that is another one there; the only one */
@@ -90,16 +94,31 @@ static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there
 }
 
 /* ---- numbers ---- */
+static varying finer(const varying *v, int64_t times) /* the same as a part so many times as fine, rounded down */
+{
+    varying fine = extents_scaled(v, times);
+    return fine.plus += times - 1, fine.per *= times, fine;
+}
+
+/* It is learned from two extents by how much a number rises, as a part of the variable. Of all sums that do, it begins as
+ * the largest one; a smaller one is taken where one of them is seen to be too large. */
 bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there)
 {
     const int64_t now = v->by ? extents_at(v, q->of->size) : here, rise = now - there;
-    if (!rise || q->learns < 0 || v->by >> q->learns & 1)
+    const bool known = q->learns >= 0 && v->by >> q->learns & 1;
+    if (!rise || q->learns < 0 || known != q->rounds || llabs(rise) > MOST_NUMBER || llabs(there) > MOST_NUMBER)
         return !rise;
+    if (known) {
+        varying times = *v;
+        times.plus = 0, times.per = 1;
+        v->plus = v->per * (there + 1) - 1 - extents_at(&times, q->of->size);
+        return rise > 0;
+    }
     const int64_t high = q->p->variable[q->learns].high, apart = high - q->of->size[q->learns];
-    const int64_t gcd = int_gcd(rise < 0 ? -rise : rise, apart); /* but of the small graph they are a step apart */
-    v->plus = v->by ? v->plus : here, v->per = apart / gcd;
-    v->by |= 1u << q->learns, v->times[q->learns] = rise / gcd;
-    v->plus = v->plus * v->per - v->times[q->learns] * high + v->per - 1;
+    const int64_t gcd = int_gcd(rise < 0 ? -rise : rise, apart), per = apart / gcd; /* of steps, mostly 1 */
+    *v = finer(v->by ? v : &(varying){.plus = here, .per = 1}, per / int_gcd(v->by ? v->per : 1, per));
+    v->by |= 1u << q->learns, v->times[q->learns] = rise / gcd * (v->per / per);
+    v->plus -= v->times[q->learns] * high;
     return extents_at(v, q->of->size) == there;
 }
 
@@ -300,9 +319,9 @@ static bool same_made(pairing *q, const node *a, const node *b)
         if (!follow(q, a, i, x.extent[i], y.extent[i]))
             return false;
     pairing_axes(q, &y);
-    const expr *form = q->form[a->id] ? q->form[a->id] : x_tidy(&q->mem, x.value, x.extent);
+    const expr *form = q->form[a->id] ? q->form[a->id] : pairing_form(q, &q->mem, &x);
     const bool as_found = q->learns < 0;
-    q->form[a->id] = as_found ? form : pairing_learned(q, form, x_tidy(&q->scratch, y.value, y.extent));
+    q->form[a->id] = as_found ? form : pairing_learned(q, form, pairing_form(q, &q->scratch, &y));
     const bool same = same_routine(x.value, y.value) && q->form[a->id] &&
                       (!as_found || pairing_alike(q, form, y.value, a->type.rank));
     if (err_is(q->e))
@@ -359,7 +378,7 @@ static bool walk(pairing *q, const other_extents *of, const node *const *here, c
     const plan *p = q->p;
     bool ok = true;
     q->of = of, q->n_open = 0, q->at = NULL, q->inside = false;
-    q->mate = arena_array(&q->p->mem, (size_t)p->g->n + 1, sizeof *q->mate);
+    memset(q->mate, 0, ((size_t)p->n_varies + 1) * sizeof *q->mate);
     for (int i = 0; ok && i < p->n_root; i++)
         ok = pairing_take(q, here[i], there[i]);
     for (int i = 0; ok && i < p->n_input + p->n_told; i++)
@@ -462,6 +481,7 @@ static pairing pairing_make(plan *p, err *e)
     p->n_varies = p->g->n; /* what was known of extents is forgotten */
     p->varies = arena_array(&p->mem, nodes, sizeof *p->varies);
     p->sized = arena_array(&p->mem, nodes, sizeof *p->sized);
+    q.mate = arena_array(&p->mem, nodes, sizeof *q.mate);
     q.open = arena_array(&q.mem, nodes, sizeof *q.open);
     q.met = arena_array(&q.mem, nodes, sizeof *q.met);
     q.seen = arena_array(&q.mem, nodes, sizeof *q.seen);
@@ -537,6 +557,103 @@ static bool find_all(plan *p, bool apart, err *e)
     return keep(&q, ok && settle(&q));
 }
 
+/* ---- parts of a variable ---- */
+/* Numbers that are a half of a variable, or a third, rounded down (every second row, windows that go by two, an image
+ * half as large) cannot be told from few extents: (n - 3) / 3 + 1 is (n - 5) / 2 at 11, 14, 15 and 16, and not at 12.
+ * So they are guessed, by how much they rise over a period and within it, and then held to the graphs at every extent
+ * of the ranges, in all combinations: what is accepted has been seen to be right wherever a run can be. */
+
+/* Both as they stand, or where axes of one element are none and views are left out */
+static bool pair_at(pairing *q, bool apart, const int64_t *size)
+{
+    const plan *p = q->p;
+    const other_extents *x = p->variables->at(p->variables->user, size, q->e);
+    plan other = {0};
+    bool ok = x && prepare(p, x, apart, &other, q->e);
+    if (ok && !walk(q, x, p->root, other.root)) {
+        q->least = q->learns < 0, *q->e = q->least ? (err){0} : *q->e;
+        ok = q->least && walk(q, x, p->root, other.root), q->least = false;
+    }
+    arena_free(&other.mem);
+    return ok;
+}
+
+static void highest(const plan *p, int64_t *size)
+{
+    for (int v = 0; v < p->n_variable; v++)
+        size[v] = p->variable[v].high;
+}
+
+static bool guess(pairing *q, bool apart, int64_t period)
+{
+    bool ok = true;
+    for (int v = 0; ok && v < q->p->n_variable; v++) {
+        const int64_t high = q->p->variable[v].high, most = high - q->p->variable[v].low;
+        int64_t size[MOST_VARIABLES] = {0};
+        highest(q->p, size);
+        q->learns = v;
+        for (int64_t i = 0; ok && i < int_min(period, most + 1); i++) {
+            size[v] = high - (i ? i : int_min(period, most));
+            q->rounds = i > 0, ok = pair_at(q, apart, size);
+        }
+    }
+    q->learns = -1;
+    return ok;
+}
+
+static bool affordable(pairing *q)
+{
+    const plan *p = q->p;
+    double each = 0, graphs = 1;
+    for (int i = 0; i < q->n_met; i++)
+        each += 1 + (q->met[i]->leaf && extents_any(p, q->met[i]) ? (double)type_count(&q->met[i]->type) / 1024 : 0);
+    for (int v = 0; v < p->n_variable; v++)
+        graphs *= (double)(p->variable[v].high - p->variable[v].low + 1);
+    if (each * graphs <= MOST_WALKED)
+        return true;
+    const char *name = p->variable[0].name;
+    err_set(
+        q->e, TS_UNSUPPORTED,
+        "dimension \"%s\" cannot vary from run to run: extents are parts of it, which are compared at every extent, "
+        "%.0f of them, and at most %.0f are",
+        name, graphs, floor(MOST_WALKED / each));
+    return err_hint(q->e, "give it a shorter range, or steps in which they are whole: --dim %s=LOW..HIGH/STEP", name);
+}
+
+static bool hold_everywhere(pairing *q, bool apart)
+{
+    const variable *of = q->p->variable;
+    const int n = q->p->n_variable;
+    int64_t size[MOST_VARIABLES] = {0};
+    int v = 0;
+    for (highest(q->p, size); v < n; v < n ? size[v]-- : 0) {
+        if (!pair_at(q, apart, size))
+            return false;
+        for (v = 0; v < n && size[v] == of[v].low; v++)
+            size[v] = of[v].high;
+    }
+    return true;
+}
+
+/* What it is that stands in the way is said of whole numbers, or that there are too many extents. */
+static bool find_any(plan *p, bool apart, err *e)
+{
+    int64_t longest = 0;
+    for (int v = 0; v < p->n_variable; v++)
+        longest = int_max(longest, p->variable[v].high - p->variable[v].low);
+    bool found = find_all(p, apart, e);
+    for (int64_t period = 2; !found && e->code == TS_UNSUPPORTED && period <= int_min(longest, MOST_PERIOD); period++) {
+        err own = {0};
+        pairing q = pairing_make(p, &own);
+        q.parts = true, p->small = NULL;
+        const bool fits = guess(&q, apart, period), cheap = fits && affordable(&q);
+        found = keep(&q, cheap && hold_everywhere(&q, apart) && settle(&q));
+        if (found || (fits && !cheap))
+            return *e = own, found;
+    }
+    return found;
+}
+
 const node *extents_small_node(const plan *p, const node *n)
 {
     return !p->n_variable ? n : p->small && n->id < p->small->n ? p->small->mate[n->id] : NULL;
@@ -583,11 +700,11 @@ bool pass_extents(plan *p, err *e)
         return true;
     err as_it_is = {0}, kept_apart = {0};
     p->root = computed(p->g, &p->mem, p->n_root, p->root);
-    if (find_all(p, false, p->n_variable > 1 ? &as_it_is : e))
+    if (find_any(p, false, p->n_variable > 1 ? &as_it_is : e))
         return true;
     if (p->n_variable == 1) /* else extents may be products of several */
         return false;
-    if (unflatten(p, &kept_apart) && find_all(p, true, &kept_apart))
+    if (unflatten(p, &kept_apart) && find_any(p, true, &kept_apart))
         return true;
     *e = kept_apart.code == TS_UNSUPPORTED ? kept_apart
                                            : as_it_is; /* what cannot be rewritten is no fault of the model */

@@ -25,9 +25,11 @@ typedef struct pairing {
     err *e;
     /* the graph at hand */
     const other_extents *of;
-    int learns;        /* the variable that numbers may be found to follow; -1: none, all has to be as found */
+    int learns; /* the variable that numbers may be found to follow; -1: none, all has to be as found */
+    /* parts: numbers may be parts of a variable, rounded down; rounds: those that follow it are known, but for that */
+    bool parts, rounds;
     bool least;        /* at the least extents, where axes of one element are none, and views are left out */
-    const node **mate; /* the node there */
+    const node **mate; /* the node there; the plan's */
     const node **open; /* nodes whose definitions are still to be compared */
     int n_open;
     bool inside; /* what is met now is within */
@@ -45,6 +47,8 @@ const node *pairing_source(const node *n); /* of a weight that is computed: what
 bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there);
 
 /* ---- elements ---- */
+/* An element as it is compared: where parts are looked for with all tests of places, which other extents may need */
+const expr *pairing_form(const pairing *q, arena *mem, const defn *d);
 void pairing_axes(pairing *q, const defn *d); /* the node at hand is d there */
 /* x, a form, over what it is there, where y is the element; NULL: it is another one. Whether it is the same by now */
 const expr *pairing_learned(pairing *q, const expr *x, const expr *y);

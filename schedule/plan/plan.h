@@ -41,6 +41,9 @@ typedef struct variables {
     /* The only variable's, where it is so small that seven of eight are larger, both this and its bound being even;
      * NULL: there is none */
     const other_extents *small;
+    /* That at any extents, which lasts until the next one is asked for; NULL: there is none, and e says why */
+    const other_extents *(*at)(void *user, const int64_t *size, err *e);
+    void *user;
 } variables;
 typedef struct loop {
     int axis;

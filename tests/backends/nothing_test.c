@@ -168,6 +168,8 @@ static void test_models(void)
     neutral("ts_model_notes", !*ts_model_notes(NULL));
     neutral("ts_model_waits", !ts_model_waits(NULL));
     neutral("ts_model_take", !ts_model_take(NULL));
+    ts_model_restore(NULL, NULL);
+    neutral("ts_model_restore", true);
     ts_bound_free(NULL);
     neutral("ts_bound_free", true);
     neutral("ts_model_graph", !ts_model_graph(NULL));

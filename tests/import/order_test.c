@@ -148,6 +148,13 @@ static bool take(ts_model *m, ts_error *e)
     ts_bound *b = ts_model_take(m);
     return (void)e, ts_bound_free(b), b != NULL;
 }
+static bool restore(ts_model *m, ts_error *e)
+{
+    ts_graph *g = ts_model_graph(m);
+    ts_bound *b = ts_model_take(m);
+    ts_model_restore(m, NULL), ts_model_restore(m, b);
+    return (void)e, b && ts_model_graph(m) == g && ts_model_tensor(m, 0) && ts_model_outputs(m) > 0;
+}
 static bool ports(ts_model *m, ts_error *e)
 {
     ts_port p;
@@ -195,6 +202,7 @@ static const struct call {
     {" ts_model_graph ", graph, "..==.", "..==."},
     {" ts_model_tensor ", tensor, "..==.", "..==."},
     {" ts_model_take ", take, "..==.", "..==."},
+    {" ts_model_restore ", restore, "..==.", "..==."},
     {" ts_model_inputs ts_model_input ts_model_outputs ts_model_output ts_model_default ", ports, "=====", "====="},
     {" ts_model_notes ts_model_waits ts_dim ", notes, "=====", "====="},
     {" ts_result ts_below ", building, "=====", "====="},

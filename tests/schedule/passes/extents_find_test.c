@@ -120,7 +120,7 @@ static void test_runs(const network *w)
     const char *dim[MOST_DIMS];
     err e = {0};
     ts_model *m = open_network(w->inputs, w->steps), *alone = open_network(w->inputs, w->steps);
-    ts_options o = {.threads = 2};
+    const ts_options o = {.threads = 2}, reference = {.target = "interp"};
     ts_plan *p = ts_plan_make_varying(m, split(w->range, part, dim), dim, &o, &e);
     if (!CHECK(p != NULL))
         fprintf(stderr, "%s\n%s\n", w->steps, e.text);
@@ -128,7 +128,7 @@ static void test_runs(const network *w)
         ts_array got = {0}, want = {0};
         const int n = split(w->at[i], part, dim);
         CHECK(ts_model_bind(alone, n, dim, NULL, &e));
-        ts_plan *q = ts_plan_make(alone, &o, &e);
+        ts_plan *q = ts_plan_make(alone, &reference, &e);
         const bool ok = q && run(q, alone, &want, &e) && run(p, alone, &got, &e);
         if (!CHECK(ok && apart(&want, &got) < 2e-5))
             fprintf(stderr, "%s\nat %s: %g apart %s\n", w->steps, w->at[i], ok ? apart(&want, &got) : 0, e.text);
@@ -209,6 +209,44 @@ static const network networks[] = {
     {SEQ, "CumSum x [1] > y", "seq=1..9", {"seq=9", "seq=1", "seq=4"}},
 };
 
+/* Parts of a variable, rounded: every extent of the range is run. */
+static const struct {
+    const char *inputs, *steps, *dim;
+    int low, high;
+} parts[] = {
+    {SEQ, "Slice x [0] [4096] [1] [2] > y", "seq", 1, 9},
+    {SEQ, "Slice x [-1] [-4096] [1] [-2] > y", "seq", 1, 10},
+    {SEQ, "Slice x [1] [4096] [1] [3] > s\nSoftmax s > y | axis 1", "seq", 2, 12},
+    {SEQ, "Slice x [0] [4096] [1] [2] > s\nReduceSum s [1] > y", "seq", 1, 9},
+    {SEQ, "Slice x [0] [4096] [1] [3] > s\nConcat s x > y | axis 1", "seq", 1, 12},
+    {SEQ, "Slice x [0] [4096] [1] [2] > s\nSlice s [0] [4096] [1] [2] > t\nTanh t > y", "seq", 1, 14},
+    {SEQ, "Slice x [3] [4096] [1] [3] > y", "seq", 11, 16}, /* (seq - 3) / 3, a half of it at all but one of these */
+    {SEQ, "Slice x [0] [5] [1] [2] > y", "seq", 5, 12},
+    {SEQ, "Slice x [0] [2] [1] > y", "seq", 1, 9},
+    {IMAGE, "Conv x k > y | strides [2,2]", "h", 3, 12},
+    {IMAGE, "Conv x k > c | strides [3,2],\"pads\":[1,1,1,1]\nRelu c > y", "h", 1, 12},
+    {IMAGE, "MaxPool x > y | kernel_shape [3,3],\"strides\":[2,2],\"pads\":[1,1,1,1]", "h", 1, 11},
+    {IMAGE,
+     "Conv x k > c | strides [2,2],\"pads\":[1,1,1,1]\nMaxPool c > p | kernel_shape [3,3],\"strides\":[2,2],\"pads\":"
+     "[1,1,1,1]\nReduceMax p > y | axes [2]",
+     "h", 4, 20},
+};
+
+static void test_parts(int i)
+{
+    static char range[32], at[64][16];
+    network one = {parts[i].inputs, parts[i].steps, range, {0}};
+    snprintf(range, sizeof range, "%s=%d..%d%s", parts[i].dim, parts[i].low, parts[i].high,
+             strcmp(parts[i].dim, "h") ? "" : " w=8");
+    for (int n = parts[i].high; n >= parts[i].low;) {
+        memset(one.at, 0, sizeof one.at);
+        for (int k = 0; k < COUNT(one.at) && n >= parts[i].low; k++, n--)
+            snprintf(at[k], sizeof at[k], "%s=%d%s", parts[i].dim, n, strchr(range, ' ') ? strchr(range, ' ') : ""),
+                one.at[k] = at[k];
+        test_runs(&one);
+    }
+}
+
 /* ---- what is refused ---- */
 static void test_refused(void)
 {
@@ -218,19 +256,14 @@ static void test_refused(void)
         {"x \"a\",\"b\",4", "Flatten x > y | axis 2", "a=1..5 b=1..8",
          "dimension \"a\" cannot vary from run to run: reshape \"y\" has an extent of 40, and of 1 where all "
          "dimensions are least: that is no sum of multiples of them"},
-        {IMAGE, "Conv x k > y | strides [2,2]", "h=4..16 w=4",
-         "dimension \"h\" cannot vary from run to run: conv2d \"y\" has an extent of 7 where that is 16, and of 1 "
-         "where it is 4"},
-        {SEQ, "Slice x [0] [2] [1] > y", "seq=1..9",
-         "dimension \"seq\" cannot vary from run to run: slice \"y\" has an extent of 2 where that is 9, and of 1 "
-         "where "
-         "it is 1"},
-        {SEQ, "Slice x [0] [5] [1] > y", "seq=4..64/4",
-         "dimension \"seq\" cannot vary from run to run: slice \"y\" has an extent of 5 where that is 64, and of 4 "
-         "where it is 4"},
-        {SEQ, "Slice x [0] [2] [1] > s\nReduceSum s > y", "seq=1..9",
-         "dimension \"seq\" cannot vary from run to run: sum \"y\" has an extent of 2 where that is 9, and of 1 where "
-         "it is 1"},
+        {IMAGE, "Conv x k > y | strides [2,2]", "h=4..2000000 w=4",
+         "dimension \"h\" cannot vary from run to run: extents are parts of it, which are compared at every extent, "
+         "1999997 of them, and at most "},
+        {IMAGE, "Conv x k > y | strides [2,2]", "h=4..900 w=4..900",
+         "dimension \"h\" cannot vary from run to run: extents are parts of it, which are compared at every extent, "
+         "804609 of them, and at most "},
+        {IMAGE, "Conv x k > y | strides [2,2],\"auto_pad\":\"SAME_UPPER\"", "h=4..16 w=4",
+         "dimension \"h\" cannot vary from run to run: conv2d \"y\" has the extent in the formula of its elements"},
         {SEQ "; z 2,\"more\",4", "Concat x z > a | axis 1\nSlice a [0] [5] [1] > y", "seq=1..9 more=1..9",
          "dimension \"seq\" cannot vary from run to run: slice \"y\" has an extent of 5, and of 2 where all dimensions "
          "are least: that is no sum of multiples of them"},
@@ -307,6 +340,8 @@ int main(void)
     folder = scratch_make();
     for (int i = 0; i < COUNT(networks); i++)
         test_runs(&networks[i]);
+    for (int i = 0; i < COUNT(parts); i++)
+        test_parts(i);
     test_refused();
     test_values();
     test_unsaid();
