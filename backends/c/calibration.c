@@ -24,7 +24,7 @@ static digest key_of(const machine *m, const isa *of)
     memset(bare.known, 0, sizeof bare.known);
     machine_print(&line, &bare);
     cpu_features(&features);
-    hash_text(h, "rates/2");
+    hash_text(h, "rates/3");
     hash_text(h, text_str(&line));
     hash_text(h, text_str(&features));
     hash_text(h, of->name);
@@ -44,10 +44,17 @@ static bool look(finding *f)
     return f->before.of != NULL;
 }
 
+/* What is kept will do: other work did not disturb it, or would do so again. */
+static bool will_do(finding *f)
+{
+    return look(f) && (!f->before.disturbed || !machine_quiet(f->m));
+}
+
 static bool keep(finding *f)
 {
     ENDED_BY(text_free) text word = {0};
     rates_print(&word, &f->m->known[f->of - isa_table]);
+    cache_remove(f->kept, &f->key); /* what is there first stays, else */
     cache_put(f->kept, &f->key, word.s, word.length);
     return look(f);
 }
@@ -56,9 +63,13 @@ static bool measure(finding *f, phases *p)
 {
     double measured[N_RATE];
     phases_done(p, PHASE_PLAN);
-    const bool ok = machine_calibrate(f->m, f->of, measured);
-    if (ok)
-        f->m->known[f->of - isa_table] = rates_stepped(f->of, measured, f->before.of ? &f->before : NULL);
+    bool disturbed;
+    const bool ok = machine_calibrate(f->m, f->of, measured, &disturbed);
+    if (ok) {
+        rates *r = &f->m->known[f->of - isa_table];
+        *r = rates_stepped(f->of, measured, f->before.of && !f->before.disturbed ? &f->before : NULL);
+        r->disturbed = disturbed;
+    }
     phases_done(p, PHASE_CALIBRATION);
     return ok;
 }
@@ -87,11 +98,13 @@ bool calibration_find(machine *m, const machine_options *asked, rates_wanted how
         return false;
     f.key = key_of(m, f.of);
     bool ok = true;
-    if ((!look(&f) && how == RATES_NEEDED) || how == RATES_AGAIN) {
+    if (how == RATES_KEPT)
+        look(&f);
+    else if (how == RATES_AGAIN || !will_do(&f)) {
         const int lock = cache_lock(f.kept, &f.key, LOCK_WAIT); /* below 0: what cannot be locked cannot be kept */
         if (how == RATES_AGAIN)
             ok = measure_again(&f, &notes, e);
-        else if (lock >= 0 && !look(&f) && measure(&f, asked->phases))
+        else if (lock >= 0 && (!look(&f) || f.before.disturbed) && measure(&f, asked->phases))
             keep(&f);
         cache_unlock(lock);
     }

@@ -54,9 +54,10 @@ bool machine_load(machine *m, const char *fake, err *e);
 bool machine_part(machine *m, const char *name, err *e);
 void machine_print(text *t, const machine *m);       /* machine_load reads it back */
 rates machine_rates(const machine *m, const isa *i); /* known, or derived */
-/* Measures this machine, m, by a set that it has, on all cores of m: a tenth of a second, 1 at most. False: there are
- * no threads or no memory for it. */
-bool machine_calibrate(const machine *m, const isa *i, double measured[N_RATE]);
-int machine_sharers(const machine *m, tier_kind k);                 /* most cores on one instance; 0 without any */
+/* Measures this machine, m, by a set that it has, on all cores of m: two tenths of a second, 1 at most. disturbed:
+ * other work was in the way until the end, so that rates may be too low. False: there are no threads or no memory. */
+bool machine_calibrate(const machine *m, const isa *i, double measured[N_RATE], bool *disturbed);
+bool machine_quiet(const machine *m);               /* a look of 10 ms: no other work on the cores of m */
+int machine_sharers(const machine *m, tier_kind k); /* most cores on one instance; 0 without any */
 const isa *machine_isa(const machine *m, const char *name, err *e); /* NULL: the best; NULL and e set when m lacks it */
 int machine_threads(const machine *m, int asked, err *e);           /* 0: one per core; 0 and e set when out of range */

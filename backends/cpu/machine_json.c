@@ -32,8 +32,8 @@ static void print(text *t, const machine *m, const isa *chosen, int threads)
             json_add(t, "{name:%s,vector_bytes:%d,registers:%d}", i->name, i->vector_bytes, i->n_register);
     machine_print(&line, m);
     const rates r = machine_rates(m, chosen);
-    json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,measured:%i,rates:", chosen->name, threads,
-             (long long)host_memory_free(), m->known[chosen - isa_table].of != NULL);
+    json_add(t, "],isa:%s,threads:%d,free_memory_bytes:%lld,measured:%i,disturbed:%i,rates:", chosen->name, threads,
+             (long long)host_memory_free(), m->known[chosen - isa_table].of != NULL, r.disturbed);
     rates_json(t, &r);
     json_add(t, ",text:%s}", line.s);
 }

@@ -86,6 +86,9 @@ bool rates_read(const char **s, rates *r)
         if (!figure_number(s, table[k].least, table[k].most, &r->at[k]))
             return false;
     }
+    static const char mark[] = ",disturbed";
+    r->disturbed = strncmp(*s, mark, sizeof mark - 1) == 0;
+    *s += r->disturbed ? sizeof mark - 1 : 0;
     return r->of && *(*s)++ == ')';
 }
 
@@ -94,7 +97,7 @@ void rates_print(text *t, const rates *r)
     text_add(t, "rates:%s", r->of->name);
     for (int k = 0; k < N_RATE; k++)
         text_add(t, "%s%s=%lld", k ? "," : "(", table[k].name, (long long)r->at[k]);
-    text_add(t, ")");
+    text_add(t, r->disturbed ? ",disturbed)" : ")");
 }
 
 void rates_json(text *t, const rates *r)

@@ -4,6 +4,7 @@
  *
  * Text, a word of a machine's line with all of them in this order:
  *   rates:avx512(clock=3300,fma=200,latency=4,l1=12000,l2=5600,l3=820,memory=470,near=1800,far=820,seen=12,start=150)
+ * A last word, disturbed, where other work was in the way when they were measured.
  * Derived, for vectors of v bytes: clock=3000, fma=200, latency=4, l1=200v, l2=100v, l3=36.7v, memory=18.75v,
  * near=far=l3, seen=25, start=1000. */
 #pragma once
@@ -27,6 +28,7 @@ typedef struct isa isa;
 typedef struct rates {
     const isa *of; /* NULL: nothing is known */
     int64_t at[N_RATE];
+    bool disturbed; /* measured beside other work: to be measured again */
 } rates;
 
 rates rates_derived(const isa *of);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* The lowest hardware thread of the core that a processor belongs to: one name per core. */
 static int core_of(int cpu)
@@ -122,70 +123,139 @@ void barrier_wait(barrier *b)
         pause_a_little(spins & 0xFFFFF);
 }
 
-typedef struct member {
+typedef struct repeat {
+    int64_t start, end, lost; /* lost: ns without its processor, since it came to the barrier */
+} repeat;
+
+/* What the threads of a job share */
+typedef struct team {
     const cpus_job *job;
-    barrier *together;
-    int index;
-    pthread_mutex_t *gate; /* held until it is known how many threads there are */
-    int64_t *times;        /* start and end of each repeat */
+    barrier together;
+    pthread_mutex_t gate; /* held until it is known how many threads there are */
+    int n;
+    _Atomic int end; /* first repeat that is not done, said by the first thread before it comes to its barrier */
+} team;
+
+typedef struct member {
+    team *of;
+    int index, done;
+    repeat *repeats;
     pthread_t thread;
 } member;
+
+static int64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 static void *member_main(void *user)
 {
     member *m = user;
-    cpus_pin(m->job->cpus, m->index % m->job->cpus->n, 1);
-    pthread_mutex_lock(m->gate);
-    pthread_mutex_unlock(m->gate);
-    for (int r = 0; r < m->job->repeats; r++) {
-        barrier_wait(m->together);
-        m->times[2 * r] = clock_ns();
-        m->job->work(m->job->arg, m->index);
-        m->times[2 * r + 1] = clock_ns();
+    team *t = m->of;
+    const cpus_job *job = t->job;
+    const int64_t limit = job->limit > 0 ? (int64_t)(job->limit * 1e9) : INT64_MAX;
+    cpus_pin(job->cpus, m->index % job->cpus->n, 1);
+    pthread_mutex_lock(&t->gate);
+    pthread_mutex_unlock(&t->gate);
+    for (int r = 0; r < job->repeats; r++) {
+        repeat *of = &m->repeats[r];
+        const int64_t ran = thread_ns(), came = clock_ns();
+        const bool over = r > 0 && came - m->repeats->start > limit;
+        if (job->apart && over)
+            break;
+        if (m->index == 0 && over)
+            t->end = r;
+        if (r == 0 || !job->apart)
+            barrier_wait(&t->together);
+        if (r >= t->end)
+            break;
+        of->start = clock_ns();
+        job->work(job->arg, m->index);
+        of->end = clock_ns();
+        of->lost = of->end - came - (thread_ns() - ran);
+        m->done = r + 1;
     }
     return NULL;
 }
 
-static cpus_time times_of(const member *m, int n, int repeats)
+typedef struct best {
+    double seconds; /* of a quiet repeat, if there is one */
+    int quiet;
+} best;
+
+static void best_add(best *b, int64_t ns, bool quiet)
 {
-    cpus_time t = {.ran = n, .together = INFINITY};
-    for (int r = 0; r < repeats && n > 0; r++) {
+    const double seconds = (double)ns * 1e-9;
+    if (quiet == (b->quiet > 0) ? seconds < b->seconds : quiet)
+        b->seconds = seconds;
+    b->quiet += quiet;
+}
+
+static bool is_quiet(const repeat *of)
+{
+    return of->lost * 100 <= of->end - of->start;
+}
+
+static best best_together(const member *m, int n)
+{
+    best all = {INFINITY, 0};
+    for (int r = 0; n > 0 && r < m->done; r++) {
         int64_t start = INT64_MAX, end = INT64_MIN;
+        bool quiet = true;
         for (int i = 0; i < n; i++) {
-            start = m[i].times[2 * r] < start ? m[i].times[2 * r] : start;
-            end = m[i].times[2 * r + 1] > end ? m[i].times[2 * r + 1] : end;
+            const repeat *of = &m[i].repeats[r];
+            start = of->start < start ? of->start : start;
+            end = of->end > end ? of->end : end;
+            quiet = quiet && is_quiet(of);
         }
-        t.together = fmin(t.together, (double)(end - start) * 1e-9);
+        best_add(&all, end - start, quiet);
     }
+    return all;
+}
+
+static best best_alone(const member *m)
+{
+    best own = {INFINITY, 0};
+    for (int r = 0; r < m->done; r++)
+        best_add(&own, m->repeats[r].end - m->repeats[r].start, is_quiet(&m->repeats[r]));
+    return own;
+}
+
+static cpus_time times_of(const member *m, int n, bool apart)
+{
+    best all = best_together(m, n);
+    cpus_time t = {.ran = n};
     for (int i = 0; i < n; i++) {
-        double best = INFINITY;
-        for (int r = 0; r < repeats; r++)
-            best = fmin(best, (double)(m[i].times[2 * r + 1] - m[i].times[2 * r]) * 1e-9);
-        t.rate += 1 / best;
+        const best own = best_alone(&m[i]);
+        t.rate += 1 / own.seconds;
+        if (apart)
+            all = (best){i ? fmax(all.seconds, own.seconds) : own.seconds,
+                         i && all.quiet < own.quiet ? all.quiet : own.quiet};
     }
+    t.seconds = all.seconds, t.quiet = all.quiet;
     return t;
 }
 
 cpus_time cpus_run(const cpus_job *job)
 {
-    size_t threads = (size_t)job->threads, repeats = (size_t)job->repeats;
+    const size_t threads = (size_t)job->threads, repeats = (size_t)job->repeats;
     member *m = calloc(threads, sizeof *m);
-    int64_t *times = calloc(threads * repeats * 2, sizeof *times);
-    barrier together = {0};
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    int n = 0;
-    pthread_mutex_lock(&gate);
-    for (; m && times && n < job->threads; n++) {
-        m[n] = (member){job, &together, n, &gate, times + (size_t)n * repeats * 2, 0};
-        if (pthread_create(&m[n].thread, NULL, member_main, &m[n]) != 0)
+    repeat *times = calloc(threads * repeats, sizeof *times);
+    team t = {.job = job, .gate = PTHREAD_MUTEX_INITIALIZER, .end = job->repeats};
+    pthread_mutex_lock(&t.gate);
+    for (; m && times && t.n < job->threads; t.n++) {
+        m[t.n] = (member){&t, t.n, 0, times + (size_t)t.n * repeats, 0};
+        if (pthread_create(&m[t.n].thread, NULL, member_main, &m[t.n]) != 0)
             break;
     }
-    together.parties = n;
-    pthread_mutex_unlock(&gate);
-    for (int i = 0; i < n; i++)
+    t.together.parties = t.n;
+    pthread_mutex_unlock(&t.gate);
+    for (int i = 0; i < t.n; i++)
         pthread_join(m[i].thread, NULL);
-    cpus_time t = times_of(m, n, job->repeats);
+    const cpus_time is = times_of(m, t.n, job->apart);
     free(times);
     free(m);
-    return t;
+    return is;
 }

@@ -21,18 +21,23 @@ typedef struct cache_sizes {
 cache_sizes cpus_caches(void);
 int cpus_quota(void); /* processors that the cgroup grants, rounded up; 0: not limited */
 
-/* Runs work(arg, thread) `repeats` times on `threads` pinned threads that start each repeat together. Bests are over
- * repeats: a busy machine disturbs most of them, and rarely all. */
+/* Runs work(arg, thread) `repeats` times on `threads` pinned threads. Bests are over repeats: a busy machine disturbs
+ * most of them, and rarely all. A repeat is quiet if its thread had its processor for 99 hundredths of the time. */
 typedef struct cpus_job {
     const cpu_list *cpus;
     int threads, repeats;
     void (*work)(void *arg, int thread);
     void *arg;
+    bool apart;   /* threads start the first repeat together, and wait for nobody from then on; else each of them */
+    double limit; /* seconds, from which on no repeat but the first begins; 0: none */
 } cpus_job;
 typedef struct cpus_time {
-    int ran;         /* threads that could be created */
-    double together; /* seconds of the best repeat, from the first start to the last end; infinite if nobody ran */
-    double rate;     /* works per second, summed over threads, each by its own best repeat */
+    int ran; /* threads that could be created */
+    /* Of the best repeat, a quiet one if there is one, from the first start to the last end; apart: of the slowest
+     * thread's best repeat. Infinite if nobody ran. */
+    double seconds;
+    int quiet;   /* repeats that were quiet for all threads; apart: for the thread that had the fewest */
+    double rate; /* works per second, summed over threads, each by its own best repeat */
 } cpus_time;
 cpus_time cpus_run(const cpus_job *job);
 

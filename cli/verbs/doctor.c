@@ -40,6 +40,10 @@ static int run(const args *a, ts_error *e)
     /* What was asked for by option and does not exist here is an error, not a finding. */
     if (machine)
         examine(root, "machine", machine, a, e);
+    if (js_get_flag(root, "machine/disturbed"))
+        console_warn(&a->console,
+                     "rates were measured beside other work and may be too low; the next plan that is made "
+                     "on a quiet machine measures them again");
     if (machine && calibrate) {
         progress_close(&p);
         reply_give(a, root, form);

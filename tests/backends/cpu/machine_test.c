@@ -198,6 +198,11 @@ static void test_steps(void)
     const char *s = t.s + 6;
     rates again;
     CHECK(rates_read(&s, &again) && !*s && !memcmp(w.at, again.at, sizeof w.at)); /* brought within bounds */
+    again.disturbed = true;
+    text_free(&t);
+    rates_print(&t, &again);
+    s = t.s + 6;
+    CHECK(!w.disturbed && rates_read(&s, &again) && !*s && again.disturbed);
     text_free(&t);
 }
 

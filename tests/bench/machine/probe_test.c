@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void test_ceilings(double effort)
 {
@@ -80,14 +81,41 @@ static void test_barrier(void)
     cpu_list l;
     cpus_allowed(&l);
     meeting m = {.b = {.parties = 3}}; /* more than this machine may have: spinning must give way */
-    cpus_job job = {&l, 3, 1, meet, &m};
+    cpus_job job = {&l, 3, 1, meet, &m, false, 0};
     cpus_time t = cpus_run(&job);
-    CHECK(t.ran == 3 && m.here == 600 && m.early == 0 && t.together > 0 && t.together < 60);
-    CHECK(t.rate >= 3 / t.together * 0.999); /* each by itself is no slower than all together */
+    CHECK(t.ran == 3 && m.here == 600 && m.early == 0 && t.seconds > 0 && t.seconds < 60);
+    CHECK(t.rate >= 3 / t.seconds * 0.999); /* each by itself is no slower than all together */
+}
+
+/* Is off its processor in all repeats but every fourth. */
+static void doze(void *arg, int thread)
+{
+    int *trips = arg;
+    if (trips[thread]++ % 4)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    else
+        unit_cycles(20000);
+}
+
+static void test_disturbed(bool apart)
+{
+    cpu_list l;
+    cpus_allowed(&l);
+    const int threads = l.n < 2 ? l.n : 2;
+    int trips[2] = {0};
+    cpus_time t = cpus_run(&(cpus_job){&l, threads, 200, doze, trips, apart, 0});
+    CHECK(t.quiet > 0 && t.quiet <= 50 && t.seconds < 2e-3); /* any repeat of the others takes that long */
+    trips[0] = trips[1] = 1;
+    t = cpus_run(&(cpus_job){&l, threads, 3, doze, trips, apart, 0});
+    CHECK(t.quiet == 0 && t.seconds >= 2e-3);
+    t = cpus_run(&(cpus_job){&l, threads, 1 << 16, doze, trips, apart, 0.05});
+    CHECK(t.ran == threads && trips[0] > 3 && trips[0] < 1 << 15 && (apart || trips[0] == trips[threads - 1]));
 }
 
 int main(void)
 {
+    test_disturbed(false);
+    test_disturbed(true);
     test_ceilings(1);
     test_ceilings(0.001);
     test_refusals();
