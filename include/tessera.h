@@ -446,8 +446,7 @@ TS_API bool ts_model_waits(const ts_model *m);
 typedef struct ts_bound ts_bound;
 TS_API ts_bound *ts_model_take(ts_model *m);
 TS_API void ts_bound_free(ts_bound *b);
-/* Gives what was taken back to its own model, in place of what is bound now: the graph, and plans over it, stand as if
- * nothing had been bound meanwhile. b is used up; NULL does nothing. */
+/* Gives it back to its own model, in place of what is bound now, as if nothing had been since. NULL does nothing. */
 TS_API void ts_model_restore(ts_model *m, ts_bound *b);
 TS_API ts_graph *ts_model_graph(ts_model *m); /* NULL before bind */
 TS_API ts_tensor ts_model_tensor(const ts_model *m, int output);

@@ -60,7 +60,9 @@ static const cexpr *left(emitter *m, const varying *v, const affine *at)
 {
     if (m->tile.made)
         emit_passed(m, at);
-    return emit_index(m, affine_add(&m->sp, extent_of(m, v), at, -1));
+    const cexpr *sum = emit_index(m, affine_add(&m->sp, extent_of(m, v), at, -1));
+    return v->ends ? cexpr_least(m->mem, sum, emit_index(m, affine_add(&m->sp, affine_const(&m->sp, v->limit), at, -1)))
+                   : sum;
 }
 
 const cexpr *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step)
@@ -254,7 +256,7 @@ static bool rounded(const stage *s)
 {
     bool any = false;
     for (int a = 0; a < s->n_axis; a++)
-        any = any || (s->varies[a].by && s->varies[a].per > 1);
+        any = any || (s->varies[a].by && (s->varies[a].per > 1 || s->varies[a].ends));
     return any;
 }
 

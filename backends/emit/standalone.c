@@ -200,6 +200,13 @@ static void add_copy(text *t, int to, place from, int64_t bytes)
 
 static void add_extent(text *t, const varying *v)
 {
+    varying sum = *v;
+    sum.ends = UNLIMITED;
+    if (v->ends) {
+        text_add(t, "("), add_extent(t, &sum), text_add(t, " < %lld ? ", (long long)v->limit);
+        add_extent(t, &sum), text_add(t, " : %lld)", (long long)v->limit);
+        return;
+    }
     text_add(t, "%s%lld", v->per > 1 ? "(" : "", (long long)v->plus);
     for (int i = 0; i < MOST_VARIABLES; i++)
         if (v->by >> i & 1)

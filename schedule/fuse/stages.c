@@ -108,7 +108,7 @@ static bool merges(fuser *f, stage *s, int a) /* in place, whatever comes of it 
 {
     if (stage_carries(s) && (s->value->axis == a || s->value->axis == a + 1))
         return false;
-    if (s->varies[a + 1].by || s->varies[a].per > 1 || bare_axes(s->value, false) & 3u << a ||
+    if (s->varies[a + 1].by || s->varies[a].per > 1 || s->varies[a].ends || bare_axes(s->value, false) & 3u << a ||
         stage_block(f->p, s, a) > 1 || stage_block(f->p, s, a + 1) > 1)
         return false;
     merge_in(&f->p->mem, s, a);

@@ -78,6 +78,10 @@ typedef struct reading { /* an expression of the plan's graph, or of the one the
 static const expr *at_sizes(void *user, const expr *x)
 {
     pairing *q = user;
+    const bool least = x_is_call(x, "min"), ends = least || x_is_call(x, "max");
+    linear a, b;
+    if (ends && x->dtype == TS_I64 && linear_of(x->arg[0], &a) && linear_of(x->arg[1], &b) && !a.n && !b.n)
+        return x_whole(&q->scratch, (least ? int_min : int_max)(a.plus, b.plus));
     return x->kind == X_SIZE ? x_whole(&q->scratch, q->of->size[x->axis]) : x;
 }
 
@@ -198,12 +202,20 @@ static bool is_count(const expr *x, int64_t *out) /* a whole number, however it 
     return *out = !whole ? 0 : x->is_whole ? x->whole : (int64_t)x->lit, whole;
 }
 
+static bool by_number(const expr *x, const char *name)
+{
+    return x_is_call(x, name) && x->arg[1]->kind == X_LIT && x->arg[1]->is_whole;
+}
+
 static bool follows(const expr *x, varying *out) /* a number for which variables stand already: which */
 {
     linear l;
-    const bool part = x_is_call(x, "floordiv") && x->arg[1]->kind == X_LIT && x->arg[1]->is_whole;
-    *out = (varying){.per = part ? x->arg[1]->whole : 1};
-    if (x->kind == X_LIT || !linear_of(part ? x->arg[0] : x, &l))
+    *out = (varying){.per = 1};
+    if (by_number(x, "min") || by_number(x, "max"))
+        out->ends = by_number(x, "min") ? AT_MOST : AT_LEAST, out->limit = x->arg[1]->whole, x = x->arg[0];
+    if (by_number(x, "floordiv"))
+        out->per = x->arg[1]->whole, x = x->arg[0];
+    if (x->kind == X_LIT || !linear_of(x, &l))
         return false;
     for (int i = 0; i < l.n; i++) {
         if (l.atom[i]->kind != X_SIZE)
@@ -245,6 +257,12 @@ const expr *pairing_learned(pairing *q, const expr *x, const expr *y)
         return number_learned(q, x, &(varying){.plus = v.plus, .per = 1}, y);
     if (follows(x_uncast(x), &v) && v.by)
         return number_learned(q, x, &v, x_uncast(y));
+    if (x_is_call(x, "add") && !x_is_call(y, "add") && is_sum(y)) { /* the number in it is 0 there */
+        const expr *rest = pairing_learned(q, x->arg[0], y);
+        const expr *more = rest ? pairing_learned(q, x->arg[1], x_cast(&q->scratch, TS_I64, x_whole(&q->scratch, 0)))
+                                : NULL;
+        return more && (rest != x->arg[0] || more != x->arg[1]) ? x2(&q->mem, "add", rest, more) : more ? x : NULL;
+    }
     if (!same_head(x, y) || (x->kind == X_LOAD && !pairing_take(q, x->from, y->from)))
         return NULL;
     for (int i = 0; i < x->n; i++) {

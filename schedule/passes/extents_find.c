@@ -16,18 +16,13 @@
 #include "schedule/passes/passes.h"
 #include "schedule/passes/unflatten.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef long long ll;
 enum {
     MOST_COMPARED = 1 << 24, /* elements of a constant */
-    MOST_EACH = 16,          /* of one whose elements have sums of their own: shapes of shapes are not longer */
-    MOST_PERIOD = 32,        /* of how many steps, in which windows go or a whole is parted */
-    MOST_WALKED = 1 << 20    /* nodes, all graphs together, and 1024 elements of constants as one: some seconds */
+    MOST_PERIOD = 32         /* of how many steps, in which windows go or a whole is parted */
 };
-static const int64_t MOST_NUMBER = INT64_C(1) << 40; /* that follows a variable: parts of it are sums yet */
 
 /* ---- what is refused ---- */
 static int differs(const pairing *q, bool *alone) /* the first variable that is another one there; the only one */
@@ -61,7 +56,7 @@ static const char *called(pairing *q, const node *n)
                : arena_format(&q->mem, "%s of %s", what, of->op->name);
 }
 
-static bool refuse(pairing *q, const node *n, const char *why)
+bool pairing_refuse(pairing *q, const node *n, const char *why)
 {
     bool alone;
     const char *name = q->p->variable[differs(q, &alone)].name;
@@ -71,7 +66,7 @@ static bool refuse(pairing *q, const node *n, const char *why)
 
 static bool is_other(pairing *q, const node *n)
 {
-    return refuse(q, n, "is computed in another way at another extent");
+    return pairing_refuse(q, n, "is computed in another way at another extent");
 }
 
 static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there)
@@ -87,39 +82,10 @@ static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there
                  (ll)(size * v->step));
     else
         text_add(&t, ", and of %lld where all dimensions are least: that is no sum of multiples of them", (ll)there);
-    refuse(q, n, text_str(&t));
+    pairing_refuse(q, n, text_str(&t));
     if (size == v->low)
         return err_hint(q->e, "or a range that begins later: --dim %s=LOW..HIGH", v->name);
     return v->step > 1 ? false : err_hint(q->e, "or steps in which it varies: --dim %s=LOW..HIGH/STEP", v->name);
-}
-
-/* ---- numbers ---- */
-static varying finer(const varying *v, int64_t times) /* the same as a part so many times as fine, rounded down */
-{
-    varying fine = extents_scaled(v, times);
-    return fine.plus += times - 1, fine.per *= times, fine;
-}
-
-/* It is learned from two extents by how much a number rises, as a part of the variable. Of all sums that do, it begins as
- * the largest one; a smaller one is taken where one of them is seen to be too large. */
-bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there)
-{
-    const int64_t now = v->by ? extents_at(v, q->of->size) : here, rise = now - there;
-    const bool known = q->learns >= 0 && v->by >> q->learns & 1;
-    if (!rise || q->learns < 0 || known != q->rounds || llabs(rise) > MOST_NUMBER || llabs(there) > MOST_NUMBER)
-        return !rise;
-    if (known) {
-        varying times = *v;
-        times.plus = 0, times.per = 1;
-        v->plus = v->per * (there + 1) - 1 - extents_at(&times, q->of->size);
-        return rise > 0;
-    }
-    const int64_t high = q->p->variable[q->learns].high, apart = high - q->of->size[q->learns];
-    const int64_t gcd = int_gcd(rise < 0 ? -rise : rise, apart), per = apart / gcd; /* of steps, mostly 1 */
-    *v = finer(v->by ? v : &(varying){.plus = here, .per = 1}, per / int_gcd(v->by ? v->per : 1, per));
-    v->by |= 1u << q->learns, v->times[q->learns] = rise / gcd * (v->per / per);
-    v->plus -= v->times[q->learns] * high;
-    return extents_at(v, q->of->size) == there;
 }
 
 static bool follow(pairing *q, const node *n, int axis, int64_t here, int64_t there)
@@ -128,108 +94,14 @@ static bool follow(pairing *q, const node *n, int axis, int64_t here, int64_t th
     if (!pairing_number(q, &v, here, there))
         return refuse_extent(q, n, here, there);
     if (q->learns >= 0 && v.times[q->learns] < 0)
-        return refuse(q, n, "has an extent that shrinks as it grows");
+        return pairing_refuse(q, n, "has an extent that shrinks as it grows");
+    if (v.ends == AT_LEAST || (v.ends && axis == TRIPS))
+        return refuse_extent(q, n, here, there);
     if (v.by && !*of)
         *of = arena_array(&q->p->mem, TRIPS + 1, sizeof **of);
     if (v.by)
         (*of)[axis] = v;
     return true;
-}
-
-/* ---- constants ---- */
-/* Reals that are whole numbers, as positions that were cast, and exact in f32, their sums too */
-static bool whole_at(dtype d, const char *at, int64_t i, int64_t *out)
-{
-    const bool real = d == TS_F32 || d == TS_F64;
-    const double v = real ? load_real(d, at, i) : 0;
-    const bool whole = real ? fabs(v) < 0x1p23 && floor(v) == v : dtype_class(d) == D_WHOLE;
-    *out = !whole ? 0 : real ? (int64_t)v : load_whole(d, at, i);
-    return whole;
-}
-
-/* Zeros of either sign are the same: -3e38 * 0 is one, where a mask leaves what it multiplies out. */
-static bool row_apart(dtype d, int64_t n, const char *here, const char *there, int64_t *by)
-{
-    if ((!*by || *by == INT64_MIN) && !memcmp(here, there, (size_t)n * (size_t)ts_dtype_bytes(d)))
-        return *by = 0, true;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t a = 0, b = 0;
-        if ((dtype_class(d) != D_REAL || load_real(d, here, i) != load_real(d, there, i)) &&
-            (!whole_at(d, here, i, &a) || !whole_at(d, there, i, &b)))
-            return false;
-        if (*by != INT64_MIN && *by != b - a)
-            return false;
-        *by = b - a;
-    }
-    return true;
-}
-
-/* By how much all elements of b are more than those of a that they stand for: the first ones, but the last along
- * dimensions in `ends`. False: not by one number. */
-static bool apart_by(const node *a, const char *here, const node *b, const char *there, uint32_t ends, int64_t *by)
-{
-    const type *all = &a->type, *part = &b->type;
-    const int rank = all->rank, bytes = ts_dtype_bytes(all->dtype);
-    const int64_t row = rank ? part->dim[rank - 1] : 1;
-    int64_t at[MAX_RANK] = {0}, rows = row ? type_count(part) / row : 0;
-    bool same = true;
-    for (*by = INT64_MIN; same && rows > 0; rows--, there += row * bytes) {
-        int64_t from = 0;
-        for (int i = 0; i < rank; i++)
-            from = from * all->dim[i] + at[i] + (ends >> i & 1 ? all->dim[i] - part->dim[i] : 0);
-        same = row_apart(all->dtype, row, here + from * bytes, there, by);
-        for (int d = rank - 2; d >= 0 && ++at[d] == part->dim[d]; d--)
-            at[d] = 0;
-    }
-    *by = *by == INT64_MIN ? 0 : *by;
-    return same;
-}
-
-int64_t aligned_more(const aligned *a, int64_t at, const int64_t *size)
-{
-    const varying *v = a->each ? &a->each[at] : &a->shift;
-    return v->by ? extents_at(v, size) : 0;
-}
-
-/* The same, each element by a number of its own: extents beside constants, as of `Shape` */
-static bool apart_each(pairing *q, aligned *out, const node *a, const node *b)
-{
-    const int64_t n = type_count(&a->type);
-    bool same = type_equal(&a->type, &b->type) && n <= MOST_EACH && !out->decided;
-    if (same && !out->each) {
-        out->each = arena_array(&q->mem, MOST_EACH, sizeof *out->each);
-        for (int i = 0; i < MOST_EACH; i++)
-            out->each[i] = out->shift;
-        out->shift = (varying){.per = 1};
-    }
-    for (int64_t i = 0; same && i < n; i++) {
-        int64_t here, there;
-        same = whole_at(a->type.dtype, a->leaf->data, i, &here) && whole_at(b->type.dtype, b->leaf->data, i, &there) &&
-               pairing_number(q, &out->each[i], 0, there - here);
-    }
-    return same;
-}
-
-static bool align(pairing *q, const node *a, const node *b)
-{
-    aligned *out = &q->aligned[a->id];
-    if (out->each)
-        return apart_each(q, out, a, b) || refuse(q, a, "has other values at another extent");
-    const void *here = a->leaf->data, *there = b->leaf->data;
-    const int64_t more = extents_at(&out->shift, q->of->size);
-    const bool one = type_equal(&a->type, &b->type) && here == there && !more;
-    uint32_t open = 0, ends = 0;
-    int64_t by;
-    for (int d = 0; d < a->type.rank; d++)
-        open |= a->type.dim[d] != b->type.dim[d] ? 1u << d & ~out->decided : 0;
-    do { /* all subsets of open, the empty one first */
-        if (one || (apart_by(a, here, b, there, ends | out->ends, &by) && by == more))
-            return out->ends |= ends, out->decided |= open, true;
-        ends = (ends - open) & open;
-    } while (ends); /* positions that count on from what was kept: all of them are more */
-    const varying was = out->shift;
-    return (apart_by(a, here, b, there, out->ends, &by) && pairing_number(q, &out->shift, 0, by)) ||
-           (out->shift = was, apart_each(q, out, a, b)) || refuse(q, a, "has other values at another extent");
 }
 
 static const node *input_of_name(const graph *g, const char *name)
@@ -244,11 +116,12 @@ static bool same_leaf(pairing *q, const node *a, const node *b)
 {
     const leaf *x = a->leaf, *y = b->leaf;
     if (x->kind == LEAF_INPUT || y->kind == LEAF_INPUT)
-        return (x->kind == y->kind && !strcmp(a->label, b->label)) || refuse(q, a, "is another one at another extent");
+        return (x->kind == y->kind && !strcmp(a->label, b->label)) ||
+               pairing_refuse(q, a, "is another one at another extent");
     return (x->data && y->data) ||
            (!x->data && !y->data && type_equal(&a->type, &b->type) && x->seed == y->seed && x->mean == y->mean &&
             x->scale == y->scale) ||
-           refuse(q, a, "has other values at another extent");
+           pairing_refuse(q, a, "has other values at another extent");
 }
 
 /* ---- definitions ---- */
@@ -281,7 +154,7 @@ static bool same_scan(pairing *q, const node *a, const node *b)
     if (!same_form(&f, &other) || !follow(q, a, TRIPS, f.trips, other.trips))
         return err_is(q->e) ? false : is_other(q, a);
     if (q->inside && extents_of(q->p, a, TRIPS).by)
-        return refuse(q, a, "is a loop within a loop, of which the trips are counted when a plan is made");
+        return pairing_refuse(q, a, "is a loop within a loop, of which the trips are counted when a plan is made");
     bool same = true;
     for (int i = 0; same && i < a->n_in; i++)
         same = pairing_take(q, a->in[i], b->in[i]);
@@ -326,7 +199,7 @@ static bool same_made(pairing *q, const node *a, const node *b)
                       (!as_found || pairing_alike(q, form, y.value, a->type.rank));
     if (err_is(q->e))
         return false;
-    return same || (as_found ? is_other(q, a) : refuse(q, a, "has the extent in the formula of its elements"));
+    return same || (as_found ? is_other(q, a) : pairing_refuse(q, a, "has the extent in the formula of its elements"));
 }
 
 /* ---- nodes ---- */
@@ -335,7 +208,7 @@ static bool same_values(const pairing *q, graph *g, const node *a, const node *b
 {
     const ts_array *x = g_value(g, a, MOST_COMPARED), *y = x ? g_value(q->of->graph, b, MOST_COMPARED) : NULL;
     int64_t by;
-    return x && y && apart_by(a, x->data, b, y->data, 0, &by) && !by;
+    return x && y && pairing_apart(a, x->data, b, y->data, 0, &by) && !by;
 }
 
 const node *pairing_source(const node *n)
@@ -351,7 +224,7 @@ bool pairing_take(pairing *q, const node *a, const node *b)
     b = pairing_source(b);
     if (was || err_is(q->e)) /* constants that were computed are nodes of their own, however equal */
         return was && (was == b || (type_equal(&was->type, &b->type) && same_values(q, q->of->graph, was, b)) ||
-                       refuse(q, a, "stands for two values at another extent"));
+                       pairing_refuse(q, a, "stands for two values at another extent"));
     q->mate[a->id] = b, q->open[q->n_open++] = a;
     if (!q->seen[a->id])
         q->seen[a->id] = true, q->met[q->n_met++] = a, q->within[a->id] = q->inside, q->reader[a->id] = q->at;
@@ -360,7 +233,7 @@ bool pairing_take(pairing *q, const node *a, const node *b)
     for (int i = 0; i < a->type.rank && !(a->trip && a->output); i++) /* what holds several results has no extents */
         if (!follow(q, a, i, a->type.dim[i], b->type.dim[i]))
             return false;
-    return !a->leaf || !a->leaf->data || !b->leaf || !b->leaf->data || align(q, a, b);
+    return !a->leaf || !a->leaf->data || !b->leaf || !b->leaf->data || pairing_align(q, a, b);
 }
 
 static bool same_node(pairing *q, const node *a)
@@ -390,41 +263,6 @@ static bool walk(pairing *q, const other_extents *of, const node *const *here, c
 }
 
 /* ---- what was found ---- */
-/* What the element that x loads is more: a choice among the places of those that are. */
-static const expr *more_at(pairing *q, const varying *each, const expr *x)
-{
-    const expr *place = x_whole(&q->mem, 0), *more = place;
-    for (int i = 0; i < x->n; i++)
-        place = x2(&q->mem, "add", x2(&q->mem, "mul", place, x_whole(&q->mem, x->from->type.dim[i])), x->arg[i]);
-    for (int64_t i = type_count(&x->from->type) - 1; i >= 0; i--)
-        if (each[i].by)
-            more = x3(&q->mem, "select", x2(&q->mem, "eq", place, x_whole(&q->mem, i)), extents_expr(&q->mem, &each[i]),
-                      more);
-    return more;
-}
-
-/* A part of a constant, as it lies in the whole: places counted from the end, and what elements are more */
-static const expr *in_whole(void *user, const expr *x)
-{
-    pairing *q = user;
-    const aligned *piece = x->kind == X_LOAD ? &q->aligned[x->from->id] : NULL;
-    const expr *arg[MAX_RANK];
-    if (piece && piece->each)
-        return x2(&q->mem, "add", x, x_cast(&q->mem, x->dtype, more_at(q, piece->each, x)));
-    if (!piece || (!piece->ends && !piece->shift.by))
-        return x;
-    for (int i = 0; i < x->n; i++) {
-        const varying v = extents_of(q->p, x->from, i);
-        const expr *whole = x_whole(&q->mem, x->from->type.dim[i]);
-        arg[i] = !(piece->ends >> i & 1)
-                     ? x->arg[i]
-                     : x2(&q->mem, "add", x->arg[i], x2(&q->mem, "sub", whole, extents_expr(&q->mem, &v)));
-    }
-    const expr *now = x_again(&q->mem, x, arg);
-    return piece->shift.by ? x2(&q->mem, "add", now, x_cast(&q->mem, x->dtype, extents_expr(&q->mem, &piece->shift)))
-                           : now;
-}
-
 static bool reads_varying(const pairing *q, const expr *x)
 {
     bool any = x->kind == X_LOAD && extents_any(q->p, x->from);
@@ -439,7 +277,7 @@ static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
 {
     return !x_alone(x) || x_folds(x) || (!extents_any(q->p, n) && !reads_varying(q, x) && !sized) ||
            (x->kind == X_SCAN && !x->folds && !n->trip && !x_checks(x) && !sized) ||
-           refuse(q, n, "goes through all of its operand at once");
+           pairing_refuse(q, n, "goes through all of its operand at once");
 }
 
 /* What a trip computes is computed at the bounds: an element of what is there reads nothing behind the ends. */
@@ -458,7 +296,7 @@ static bool settle(pairing *q)
     bool ok = true;
     for (int i = 0; i < q->n_met; i++) {
         const expr **x = &p->sized[q->met[i]->id];
-        *x = q->form[q->met[i]->id] ? x_map(&q->mem, q->form[q->met[i]->id], in_whole, q) : NULL;
+        *x = q->form[q->met[i]->id] ? x_map(&q->mem, q->form[q->met[i]->id], pairing_in_whole, q) : NULL;
         *x = *x && x_find(*x, X_SIZE) ? *x : NULL;
     }
     for (int i = 0; i < q->n_met; i++)
@@ -467,8 +305,10 @@ static bool settle(pairing *q)
                 p->varies[q->met[i]->id][d] = (varying){.per = 1};
     for (int i = 0; ok && i < q->n_met; i++) {
         const node *n = q->met[i];
-        ok = (!p->sized[n->id] || !q->within[n->id] || refuse(q, n, "has the extent in the formula of its elements")) &&
-             (!q->within[n->id] || !sums_varying(p, n) || refuse(q, n, "sums up, in a trip of a loop, what varies")) &&
+        ok = (!p->sized[n->id] || !q->within[n->id] ||
+              pairing_refuse(q, n, "has the extent in the formula of its elements")) &&
+             (!q->within[n->id] || !sums_varying(p, n) ||
+              pairing_refuse(q, n, "sums up, in a trip of a loop, what varies")) &&
              (!q->form[n->id] || walked_whole(q, n, q->form[n->id], p->sized[n->id]));
     }
     return ok;
@@ -528,6 +368,19 @@ static bool prepare(const plan *p, const other_extents *x, bool apart, plan *oth
     return pass_join(other, e) && pass_known(other, e) && (!apart || unflatten(other, e));
 }
 
+bool pairing_hold(pairing *q, const other_extents *x)
+{
+    const plan *p = q->p;
+    plan other = {0};
+    bool ok = prepare(p, x, q->apart, &other, q->e);
+    if (ok && !walk(q, x, p->root, other.root)) {
+        q->least = q->learns < 0, *q->e = q->least ? (err){0} : *q->e;
+        ok = q->least && walk(q, x, p->root, other.root), q->least = false;
+    }
+    arena_free(&other.mem);
+    return ok;
+}
+
 /* ---- the graph at a small extent ---- */
 struct small {
     const node *const *root, **mate; /* mate: by id of the plan's own nodes, as they were then */
@@ -557,84 +410,6 @@ static bool find_all(plan *p, bool apart, err *e)
     return keep(&q, ok && settle(&q));
 }
 
-/* ---- parts of a variable ---- */
-/* Numbers that are a half of a variable, or a third, rounded down (every second row, windows that go by two, an image
- * half as large) cannot be told from few extents: (n - 3) / 3 + 1 is (n - 5) / 2 at 11, 14, 15 and 16, and not at 12.
- * So they are guessed, by how much they rise over a period and within it, and then held to the graphs at every extent
- * of the ranges, in all combinations: what is accepted has been seen to be right wherever a run can be. */
-
-/* Both as they stand, or where axes of one element are none and views are left out */
-static bool pair_at(pairing *q, bool apart, const int64_t *size)
-{
-    const plan *p = q->p;
-    const other_extents *x = p->variables->at(p->variables->user, size, q->e);
-    plan other = {0};
-    bool ok = x && prepare(p, x, apart, &other, q->e);
-    if (ok && !walk(q, x, p->root, other.root)) {
-        q->least = q->learns < 0, *q->e = q->least ? (err){0} : *q->e;
-        ok = q->least && walk(q, x, p->root, other.root), q->least = false;
-    }
-    arena_free(&other.mem);
-    return ok;
-}
-
-static void highest(const plan *p, int64_t *size)
-{
-    for (int v = 0; v < p->n_variable; v++)
-        size[v] = p->variable[v].high;
-}
-
-static bool guess(pairing *q, bool apart, int64_t period)
-{
-    bool ok = true;
-    for (int v = 0; ok && v < q->p->n_variable; v++) {
-        const int64_t high = q->p->variable[v].high, most = high - q->p->variable[v].low;
-        int64_t size[MOST_VARIABLES] = {0};
-        highest(q->p, size);
-        q->learns = v;
-        for (int64_t i = 0; ok && i < int_min(period, most + 1); i++) {
-            size[v] = high - (i ? i : int_min(period, most));
-            q->rounds = i > 0, ok = pair_at(q, apart, size);
-        }
-    }
-    q->learns = -1;
-    return ok;
-}
-
-static bool affordable(pairing *q)
-{
-    const plan *p = q->p;
-    double each = 0, graphs = 1;
-    for (int i = 0; i < q->n_met; i++)
-        each += 1 + (q->met[i]->leaf && extents_any(p, q->met[i]) ? (double)type_count(&q->met[i]->type) / 1024 : 0);
-    for (int v = 0; v < p->n_variable; v++)
-        graphs *= (double)(p->variable[v].high - p->variable[v].low + 1);
-    if (each * graphs <= MOST_WALKED)
-        return true;
-    const char *name = p->variable[0].name;
-    err_set(
-        q->e, TS_UNSUPPORTED,
-        "dimension \"%s\" cannot vary from run to run: extents are parts of it, which are compared at every extent, "
-        "%.0f of them, and at most %.0f are",
-        name, graphs, floor(MOST_WALKED / each));
-    return err_hint(q->e, "give it a shorter range, or steps in which they are whole: --dim %s=LOW..HIGH/STEP", name);
-}
-
-static bool hold_everywhere(pairing *q, bool apart)
-{
-    const variable *of = q->p->variable;
-    const int n = q->p->n_variable;
-    int64_t size[MOST_VARIABLES] = {0};
-    int v = 0;
-    for (highest(q->p, size); v < n; v < n ? size[v]-- : 0) {
-        if (!pair_at(q, apart, size))
-            return false;
-        for (v = 0; v < n && size[v] == of[v].low; v++)
-            size[v] = of[v].high;
-    }
-    return true;
-}
-
 /* What it is that stands in the way is said of whole numbers, or that there are too many extents. */
 static bool find_any(plan *p, bool apart, err *e)
 {
@@ -642,12 +417,12 @@ static bool find_any(plan *p, bool apart, err *e)
     for (int v = 0; v < p->n_variable; v++)
         longest = int_max(longest, p->variable[v].high - p->variable[v].low);
     bool found = find_all(p, apart, e);
-    for (int64_t period = 2; !found && e->code == TS_UNSUPPORTED && period <= int_min(longest, MOST_PERIOD); period++) {
+    for (int64_t period = 1; !found && e->code == TS_UNSUPPORTED && period <= int_min(longest, MOST_PERIOD); period++) {
         err own = {0};
         pairing q = pairing_make(p, &own);
-        q.parts = true, p->small = NULL;
-        const bool fits = guess(&q, apart, period), cheap = fits && affordable(&q);
-        found = keep(&q, cheap && hold_everywhere(&q, apart) && settle(&q));
+        q.parts = true, q.apart = apart, p->small = NULL;
+        const bool fits = pairing_guess(&q, period), cheap = fits && pairing_affordable(&q);
+        found = keep(&q, cheap && pairing_everywhere(&q) && settle(&q));
         if (found || (fits && !cheap))
             return *e = own, found;
     }

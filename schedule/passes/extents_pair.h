@@ -26,8 +26,10 @@ typedef struct pairing {
     /* the graph at hand */
     const other_extents *of;
     int learns; /* the variable that numbers may be found to follow; -1: none, all has to be as found */
-    /* parts: numbers may be parts of a variable, rounded down; rounds: those that follow it are known, but for that */
-    bool parts, rounds;
+    /* What of them: by how much they rise from there to the bound; how what is a part of the variable is rounded, which
+     * `parts` allows; a limit from which on they rise, or to which they do */
+    enum { RISES, ROUNDS, LIMITS } how;
+    bool parts, apart; /* apart: axes that were made one are kept apart in all graphs */
     bool least;        /* at the least extents, where axes of one element are none, and views are left out */
     const node **mate; /* the node there; the plan's */
     const node **open; /* nodes whose definitions are still to be compared */
@@ -45,6 +47,23 @@ int64_t aligned_more(const aligned *a, int64_t at, const int64_t *size); /* what
 const node *pairing_source(const node *n); /* of a weight that is computed: what computes it */
 /* Whether what is `here` at the bounds is `there`, by what v has been found to follow, or is found to follow now. */
 bool pairing_number(const pairing *q, varying *v, int64_t here, int64_t there);
+
+bool pairing_refuse(pairing *q, const node *n, const char *why); /* false */
+/* Both graphs, that at x as it is to be planned, or, where nothing is learned, as at the least extents */
+bool pairing_hold(pairing *q, const other_extents *x);
+
+/* ---- parts of variables ---- */
+bool pairing_guess(pairing *q, int64_t period);
+bool pairing_affordable(pairing *q); /* to hold what was guessed at every extent, which is the proof */
+bool pairing_everywhere(pairing *q);
+
+/* ---- constants ---- */
+/* By how much all elements of b are more than those of a that they stand for: the first ones, but the last along
+ * dimensions in `ends`. False: not by one number. */
+bool pairing_apart(const node *a, const char *here, const node *b, const char *there, uint32_t ends, int64_t *by);
+bool pairing_align(pairing *q, const node *a, const node *b);
+/* A part of a constant, as it lies in the whole: places counted from the end, and what elements are more */
+const expr *pairing_in_whole(void *user, const expr *x);
 
 /* ---- elements ---- */
 /* An element as it is compared: where parts are looked for with all tests of places, which other extents may need */

@@ -42,12 +42,14 @@ int64_t extents_at(const varying *v, const int64_t *size)
     for (int i = 0; i < MOST_VARIABLES; i++)
         if (v->by >> i & 1)
             sum += v->times[i] * size[i];
-    return int_floor_div(sum, v->per);
+    sum = int_floor_div(sum, v->per);
+    return v->ends == AT_MOST ? int_min(sum, v->limit) : v->ends == AT_LEAST ? int_max(sum, v->limit) : sum;
 }
 
 bool extents_same(const varying *a, const varying *b)
 {
-    bool same = a->by == b->by && (!a->by || (a->plus == b->plus && a->per == b->per));
+    bool same = a->by == b->by &&
+                (!a->by || (a->plus == b->plus && a->per == b->per && a->ends == b->ends && a->limit == b->limit));
     for (int i = 0; i < MOST_VARIABLES && same; i++)
         same = !(a->by >> i & 1) || a->times[i] == b->times[i];
     return same;
@@ -56,7 +58,7 @@ bool extents_same(const varying *a, const varying *b)
 varying extents_scaled(const varying *v, int64_t by)
 {
     varying all = *v;
-    all.plus *= by;
+    all.plus *= by, all.limit *= by;
     for (int i = 0; i < MOST_VARIABLES; i++)
         all.times[i] *= by;
     return all;
@@ -66,7 +68,7 @@ varying extents_steps(const varying *v, int64_t step)
 {
     varying all = *v;
     if (v->by)
-        all.plus += v->per * (step - 1), all.per *= step;
+        all.plus += v->per * (step - 1), all.per *= step, all.limit = int_ceil_div(v->limit, step);
     return all;
 }
 
@@ -81,13 +83,14 @@ const expr *extents_expr(arena *mem, const varying *v)
         sum = sum ? x2(mem, "add", sum, one) : one;
     }
     sum = v->plus ? x2(mem, "add", sum, x_whole(mem, v->plus)) : sum;
-    return v->per == 1 ? sum : x2(mem, "floordiv", sum, x_whole(mem, v->per));
+    sum = v->per == 1 ? sum : x2(mem, "floordiv", sum, x_whole(mem, v->per));
+    return v->ends ? x2(mem, v->ends == AT_MOST ? "min" : "max", sum, x_whole(mem, v->limit)) : sum;
 }
 
 void extents_print(text *t, const plan *p, const varying *v)
 {
     int n = 0;
-    text_add(t, v->per == 1 ? "" : "(");
+    text_add(t, "%s%s", !v->ends ? "" : v->ends == AT_MOST ? "min(" : "max(", v->per == 1 ? "" : "(");
     for (int i = 0; i < p->n_variable; i++) {
         if (!(v->by >> i & 1))
             continue;
@@ -103,6 +106,8 @@ void extents_print(text *t, const plan *p, const varying *v)
         text_add(t, " %c %lld", v->plus < 0 ? '-' : '+', (ll)(v->plus < 0 ? -v->plus : v->plus));
     if (v->per != 1)
         text_add(t, ") / %lld", (ll)v->per);
+    if (v->ends)
+        text_add(t, ", %lld)", (ll)v->limit);
 }
 
 /* Where all variables are `part` of `parts` of the way from the least to the largest extent */

@@ -18,10 +18,13 @@ enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
 enum { MOST_VARIABLES = MAX_SIZE };
 enum { MAX_LOADS = 64, MAX_STAGES = 128 }; /* loads of a stage, stages of a kernel: at most */
 /* An extent that is known when the program runs: (plus + the sum of times[v] * what variable v is) / per, rounded
- * down. */
+ * down; and no more, or no less, than a limit. */
+typedef enum limiting { UNLIMITED, AT_MOST, AT_LEAST } limiting; /* at most: what the extent is at the bounds */
 typedef struct varying {
     uint32_t by; /* the variables that it follows, 1u << v; 0: it is constant */
     int64_t times[MOST_VARIABLES], plus, per;
+    limiting ends;
+    int64_t limit;
 } varying;
 typedef struct other_extents { /* the same model's graph where variables are less; borrowed for plan_make */
     int64_t size[MOST_VARIABLES];

@@ -1,5 +1,5 @@
 """Random small graphs with extents that a run says: python3 extents_random.py TESSERA WORK SEED COUNT TARGET...
-One plan for the ranges gives, at several lengths, what onnx's own evaluator gives; or it is refused. Needs onnx.
+One plan for the ranges gives, at every length, what onnx's own evaluator gives; or it is refused. Needs onnx.
 REASONS=1 prints why. Graphs that went wrong stay in WORK."""
 import collections
 import os
@@ -13,10 +13,24 @@ from onnx.reference import ReferenceEvaluator
 
 tessera, work, seed, count, *targets = sys.argv[1:]
 OPSET = helper.make_opsetid("", 17)
-# the range of n, that of m, the lengths that are tried
-SPANS = [("1..9", None, ((9,), (8,), (4,), (2,), (1,))), ("2..9", None, ((9,), (5,), (3,), (2,))),
-         ("4..16/4", None, ((16,), (12,), (4,))), ("4..9", None, ((9,), (7,), (4,))),
-         ("1..6", "1..5", ((6, 5), (4, 3), (1, 5), (6, 1), (1, 1))), ("2..6", "3..7", ((6, 7), (5, 3), (2, 6), (2, 3)))]
+# the range of n, that of m; every length is tried, or many pairs of them
+SPANS = [("1..9", None), ("2..9", None), ("4..16/4", None), ("4..9", None), ("5..14", None), ("1..6", "1..5"),
+         ("2..6", "3..7")]
+
+
+def lengths(span):
+    """All within "4..16/4", from the bound down."""
+    ends, _, step = span.partition("/")
+    low, high = (int(i) for i in ends.split(".."))
+    return range(high, low - 1, -int(step or 1))
+
+
+def sizes(rng, n, m):
+    if not m:
+        return [(i,) for i in lengths(n)]
+    pairs = [(i, j) for i in lengths(n) for j in lengths(m)]
+    ends = [p for p in pairs if p[0] in (lengths(n)[0], lengths(n)[-1]) and p[1] in (lengths(m)[0], lengths(m)[-1])]
+    return ends + [pairs[i] for i in rng.choice(len(pairs), 6, replace=False) if pairs[i] not in ends]
 
 
 class Graph:
@@ -99,7 +113,7 @@ class Graph:
         x = self.pick(self.reals)
         rank = self.value[x][0].ndim
         axis = int(r.integers(0, rank)) if rank else 0
-        kind = r.integers(0, 33)
+        kind = r.integers(0, 37)
         if kind < 3:
             return self.add("Shape", [x], **({} if r.random() < 0.3 or not rank else {"start": axis, "end": axis + 1}))
         if kind < 7:
@@ -129,7 +143,7 @@ class Graph:
         if kind < 18:
             ends = [self.length(), self.length() if r.random() < 0.6 else self.constant([1 << 40])]
             ends = [self.constant([0])] + ends[:1] if r.random() < 0.5 else ends
-            step = self.constant([int(r.choice([1, 1, 1, 1, 2, -1]))])
+            step = self.constant([int(r.choice([1, 1, 1, 1, 2, 3, -1, -2]))])
             return self.add("Slice", [x, *ends, self.constant([axis]), step])
         if kind == 18:
             return self.add("Transpose", [x], perm=[int(i) for i in r.permutation(rank)])
@@ -172,7 +186,41 @@ class Graph:
             return self.add("Squeeze", [x]) if r.random() < 0.3 else self.add("Unsqueeze", [x, self.constant([axis])])
         if kind == 31:
             return rank == 2 and self.add("Trilu", [x], upper=int(r.integers(0, 2)))
-        return self.add("ArgMax", [x], axis=axis, keepdims=0)
+        if kind == 32:
+            return self.add("ArgMax", [x], axis=axis, keepdims=0)
+        if kind == 33:
+            return self.stride(x, axis)
+        return self.resize(x, axis) if kind == 34 else self.windows(x)
+
+    def stride(self, x, axis):
+        """All of an axis, in steps of either sign."""
+        step = int(self.rng.choice([2, 2, 3, -2, -3]))
+        ends = ([0], [1 << 40]) if step > 0 else ([-1], [-(1 << 40)])
+        return self.add("Slice", [x, *(self.constant(e) for e in ends), self.constant([axis]), self.constant([step])])
+
+    def resize(self, x, axis):
+        scales = [1.0] * self.value[x][0].ndim
+        scales[axis] = float(self.rng.choice([0.5, 0.5, 1.5, 2]))
+        how = [dict(mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+               dict(mode="linear"), dict(mode="nearest")][int(self.rng.integers(0, 3))]
+        return self.add("Resize", [x, "", self.constant(scales, np.float32)], **how)
+
+    def windows(self, x):
+        """A convolution or a pool along all axes but the first two, of an image or a row."""
+        r = self.rng
+        while x and self.value[x][0].ndim < 3:
+            x = self.add("Unsqueeze", [x, self.constant([0])])
+        if not x or self.value[x][0].ndim > 4:
+            return None
+        n = self.value[x][0].ndim - 2
+        kernel, strides = ([int(i) for i in r.integers(1, 4, n)] for _ in range(2))
+        half = [int(r.integers(0, (k + 1) // 2 + (k > 2))) for k in kernel]
+        more = dict(strides=strides, pads=half + [int(r.integers(0, h + 1)) if r.random() < 0.3 else h for h in half])
+        if r.random() < 0.4:
+            return self.add("MaxPool", [x], kernel_shape=kernel, **more)
+        channels = {v.shape[1] for v in self.value[x]}
+        w = self.constant(r.integers(-4, 5, [2, min(channels), *kernel]) / 4, np.float32)
+        return len(channels) == 1 and self.add("Conv", [x, w], **more)
 
     def model(self):
         last = [n for node in self.nodes for n in node.output]
@@ -200,7 +248,8 @@ def apart(a, b):
 def check(number, refused):
     """A sentence of what is wrong, or nothing."""
     rng = np.random.default_rng([int(seed), number])
-    n, m, at = SPANS[int(rng.integers(0, len(SPANS)))]
+    n, m = SPANS[int(rng.integers(0, len(SPANS)))]
+    at = sizes(rng, n, m)
     g = Graph(rng, at)
     most = int(rng.integers(3, 12))
     while len(g.nodes) < most:

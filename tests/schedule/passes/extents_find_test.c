@@ -222,7 +222,13 @@ static const struct {
     {SEQ, "Slice x [0] [4096] [1] [2] > s\nSlice s [0] [4096] [1] [2] > t\nTanh t > y", "seq", 1, 14},
     {SEQ, "Slice x [3] [4096] [1] [3] > y", "seq", 11, 16}, /* (seq - 3) / 3, a half of it at all but one of these */
     {SEQ, "Slice x [0] [5] [1] [2] > y", "seq", 5, 12},
+    /* as many rows as there are, up to so many, from either end */
     {SEQ, "Slice x [0] [2] [1] > y", "seq", 1, 9},
+    {SEQ, "Slice x [0] [5] [1] > y", "seq", 1, 40},
+    {SEQ, "Slice x [0] [5] [1] > s\nReduceSum s [1] > y", "seq", 1, 40},
+    {SEQ, "Slice x [2] [7] [1] > s\nSoftmax s > y | axis 1", "seq", 3, 40},
+    {SEQ, "Slice x [0] [6] [1] [2] > y", "seq", 1, 40},
+    {SEQ, "Slice x [-5] [4096] [1] > y", "seq", 1, 40},
     {IMAGE, "Conv x k > y | strides [2,2]", "h", 3, 12},
     {IMAGE, "Conv x k > c | strides [3,2],\"pads\":[1,1,1,1]\nRelu c > y", "h", 1, 12},
     {IMAGE, "MaxPool x > y | kernel_shape [3,3],\"strides\":[2,2],\"pads\":[1,1,1,1]", "h", 1, 11},

@@ -69,7 +69,8 @@ static long extent(const model *m, const model_axis *x)
     long sum = x->plus;
     for (int i = 0; i < MODEL_SIZES; i++)
         sum += x->times[i] * sizes(m)[i];
-    return sum / x->per;
+    sum /= x->per;
+    return sum < x->most ? sum : x->most;
 }
 
 model_port model_now(const model *m, const model_port *p, char npy[MODEL_TEXT])
