@@ -71,7 +71,8 @@ static device_kernel kernel_of(const making *m, int which, int k)
                            .box = boxes_of(m, q),
                            .asks = q->asks,
                            .sizes = q->sizes,
-                           .joins = p->kernel[k].joins};
+                           .joins = p->kernel[k].joins,
+                           .stream = which ? 0 : kernel_stream(p, &p->kernel[k])};
 }
 
 /* ---- loops ---- */
@@ -122,6 +123,8 @@ static void add_ports(const making *m, const plan *p, device_program *out)
 
 static void add_facts(const making *m, device_program *out)
 {
+    _Static_assert((int)MAX_STREAM <= (int)DEVICE_STREAMS, "a driver has place for all streams");
+    out->streams = plan_streams(m->l->of->plan);
     for (int k = 0; k < out->all; k++) {
         const kernel_text *q = &m->texts->kernel[k];
         const long spill = q->spill * m->kernel[k].groups;

@@ -37,9 +37,9 @@ static void add_kernel(text *t, text *rows, const device_kernel *q, int k)
              q->file ? q->file : "", q->operands, k, q->groups, q->lanes, q->shared, q->waits, k, q->loop, q->copies,
              q->from, q->bytes);
     if (q->boxes)
-        text_line(rows, ", %d, box%d, %d, %u, %d},", q->boxes, k, q->asks, q->sizes, q->joins);
+        text_line(rows, ", %d, box%d, %d, %u, %d, %d},", q->boxes, k, q->asks, q->sizes, q->joins, q->stream);
     else
-        text_line(rows, ", 0, 0, %d, %u, %d},", q->asks, q->sizes, q->joins);
+        text_line(rows, ", 0, 0, %d, %u, %d, %d},", q->asks, q->sizes, q->joins, q->stream);
 }
 
 static void add_ports(text *t, const char *name, const device_port *port, int n)
@@ -66,8 +66,8 @@ static char *calls_text(const emit_on *on)
         trip_tables_print(&t, &all.trips);
     text_line(&t, "static const device_program all = {%d, %d, %d, %d, %d, %d, kernel, leaf, input, value, %ld, %ld,",
               on->device, on->units, q->kernels, q->leaves, q->inputs, q->values, q->arena, q->spill);
-    text_line(&t, "                                   %d, %d, %d, %s, %d, %d};", q->all, q->loops, q->walked,
-              q->loops > 1 ? "loop, address, copies" : "0, 0, 0", q->sizes, q->faults);
+    text_line(&t, "                                   %d, %d, %d, %s, %d, %d, %d};", q->all, q->loops, q->walked,
+              q->loops > 1 ? "loop, address, copies" : "0, 0, 0", q->sizes, q->faults, q->streams);
     text_line(&t, "extern const device_driver %s_driver;\n", on->by->name);
     text_line(&t,
               "static void run(const ts_run *r, long part, long parts)\n{\n    (void)part, (void)parts;\n    "

@@ -175,6 +175,7 @@ const target *gpu_target_for(arena *mem, const gpu_facts *f, int operands, err *
                   .warp = f->warp,
                   .shuffles = f->subgroup > 1,
                   .side_by_side = true,
+                  .streams = MAX_STREAM,
                   .loops = true,
                   .operands = operands,
                   .line = 128,

@@ -182,6 +182,7 @@ static const target *processor_target(arena *mem, ocl_device *d, const machine_o
     ocl_dialect_alone(&d->language);
     cpu_target_of(t, m, best, d->workers);
     t->operands = operands_of(d), t->team = false;
+    t->streams = (int)int_min(d->workers, MAX_STREAM);
     t->cost.start_seconds = START;
     return t;
 }

@@ -1,5 +1,5 @@
 /* opencl.c - the OpenCL back end: programs for one device, kernels launched one after another in one queue, which keeps
- * their order; large inputs are lent to a device that shares the host's memory. */
+ * their order, or in several with events between; large inputs are lent to a device that shares the host's memory. */
 #include "backends/opencl/units.h"
 
 #include <stdlib.h>

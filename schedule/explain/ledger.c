@@ -16,6 +16,11 @@ static const plan *part_of(const ledger *l, int at)
     return l->p->n_site ? l->p->site[at].part : l->p;
 }
 
+static int stream_of(const ledger *l, const kernel *k) /* edges of a graph need none */
+{
+    return l->p->n_site || l->asker->at_edges ? 0 : kernel_stream(l->p, k);
+}
+
 static const char *device_of(const ledger *l, int at)
 {
     return l->p->n_site ? l->p->site[at].name : l->asker->by;
@@ -60,11 +65,13 @@ static void put_waits(const ledger *l, int k)
     const plan *q = part_of(l, own->site);
     json_add(l->out, "waits:[");
     for (int i = h->first[k]; i < h->first[k + 1]; i++) {
-        const char *how = l->p->kernel[h->wait[i]].moves  ? "transfer"
-                          : own->moves                    ? "end"
-                          : l->asker->at_edges            ? "edge"
-                          : q->on->team && q->threads > 1 ? "barrier"
-                                                          : "turn";
+        const kernel *before = &l->p->kernel[h->wait[i]];
+        const char *how = before->moves                               ? "transfer"
+                          : own->moves                                ? "end"
+                          : l->asker->at_edges                        ? "edge"
+                          : q->on->team && q->threads > 1             ? "barrier"
+                          : stream_of(l, before) == stream_of(l, own) ? "turn"
+                                                                      : "event";
         json_add(l->out, "{for:'k%d',by:%s}", h->wait[i], how);
     }
     text_add(l->out, "]");
@@ -75,8 +82,8 @@ static void put_kernels(const ledger *l)
     json_add(l->out, "kernels:[");
     for (int k = 0; k < l->p->n_kernel; k++) {
         const kernel *own = &l->p->kernel[k];
-        json_add(l->out, "{name:'k%d',op:%s,label:%s,device:%s,stream:0", k, own->op, own->label,
-                 device_of(l, own->site));
+        json_add(l->out, "{name:'k%d',op:%s,label:%s,device:%s,stream:%d", k, own->op, own->label,
+                 device_of(l, own->site), stream_of(l, own));
         put_waits(l, k);
         text_add(l->out, "}");
     }
@@ -102,8 +109,10 @@ static void put_value(const ledger *l, int at, const node *n, int written)
 {
     const buffer *h = &part_of(l, at)->buffer[n->id];
     const char *label = *n->label ? n->label : written >= 0 ? l->p->kernel[written].label : "";
-    json_add(l->out, "{name:%s,place:%s,device:%s,stream:0,bytes:%lld", label, h->where == IN_ARENA ? "arena" : "input",
-             device_of(l, at), (long long)(h->where == IN_ARENA ? h->bytes : type_bytes(&n->type)));
+    json_add(l->out, "{name:%s,place:%s,device:%s,stream:%d,bytes:%lld", label,
+             h->where == IN_ARENA ? "arena" : "input", device_of(l, at),
+             written < 0 ? 0 : stream_of(l, &l->p->kernel[written]),
+             (long long)(h->where == IN_ARENA ? h->bytes : type_bytes(&n->type)));
     if (written >= 0)
         json_add(l->out, "written:'k%d'", written);
     else
@@ -149,7 +158,8 @@ void plan_ledger(const plan *p, const ledger_asker *asker, text *out)
     for (int s = 0; s < parts; s++) {
         const plan *q = part_of(&l, s);
         if (q)
-            json_add(out, "{name:%s,kind:%s,threads:%d,streams:1}", device_of(&l, s), q->on->kind, q->threads);
+            json_add(out, "{name:%s,kind:%s,threads:%d,streams:%d}", device_of(&l, s), q->on->kind, q->threads,
+                     p->n_site || asker->at_edges ? 1 : plan_streams(q));
     }
     text_add(out, "]");
     for (int k = 0; k < p->n_kernel; k++)

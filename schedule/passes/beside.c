@@ -1,13 +1,25 @@
-/* beside.c - which scans may stand beside one another, in what order, and who makes them. */
+/* beside.c - which kernels of one worker may stand beside one another, in what order, and who makes them. */
+#include "schedule/nest/nest.h"
 #include "schedule/passes/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* That are made at once: by workers of a team, or in streams of a device */
+static int at_once(const plan *p)
+{
+    return p->part || p->checkpointing ? 1 : p->on->team ? p->threads : p->on->streams;
+}
+
+/* Made by one worker. A team makes other kernels than scans one by one; to wait in one stream for another takes about
+ * as long as until a kernel begins. */
 static bool alone(const plan *p, int k)
 {
-    const scan_plan *s = p->kernel[k].scan;
-    return s && s->plan->threads == 1;
+    const kernel *own = &p->kernel[k];
+    if (own->scan || p->on->team)
+        return own->scan && own->scan->plan->threads == 1;
+    return !own->merges && !own->converts && nest_parallel(own) < 0 &&
+           kernel_seconds(own, p->on) * p->on->workers > 2 * p->on->cost.start_seconds;
 }
 
 /* ---- what waits for what ---- */
@@ -71,19 +83,14 @@ static int bring(plan *p, int first, int n, int next, const bool *waits)
     return begin;
 }
 
-static bool several(const plan *p) /* workers, whose order of kernels is free */
-{
-    return p->threads > 1 && p->on->team && !p->part && !p->checkpointing;
-}
-
 void beside_order(plan *p)
 {
     ENDED_BY(heap_free) bool *waits = heap_array((size_t)p->n_kernel + 1, sizeof *waits);
-    for (int k = 0; several(p) && k < p->n_kernel; k++) {
+    for (int k = 0; at_once(p) > 1 && k < p->n_kernel; k++) {
         int n = 1, next;
         if (!alone(p, k))
             continue;
-        while (n < p->threads && (next = next_beside(p, k, n, waits)) >= 0)
+        while (n < at_once(p) && (next = next_beside(p, k, n, waits)) >= 0)
             k = bring(p, k, n, next, waits), n++;
         k += n - 1;
     }
@@ -96,7 +103,7 @@ void beside_number(plan *p)
     for (int k = 0; k < p->n_kernel; k++) {
         kernel *at = &p->kernel[k];
         at->beside = 0;
-        if (several(p) && k && alone(p, k) && alone(p, k - 1) && !reads_marked(at, marked))
+        if (at_once(p) > 1 && k && alone(p, k) && alone(p, k - 1) && !reads_marked(at, marked))
             at->beside = at[-1].beside + 1;
         if (!at->beside)
             memset(marked, 0, (size_t)p->g->n * sizeof *marked);

@@ -42,10 +42,11 @@ bool alternative_pays(const target *on, const node *n, declined *no);
 
 bool blocks_take(plan *p, err *e); /* long sums in blocks: p->root becomes roots of the same values up to rounding */
 
-/* beside.c: scans that one worker each makes, side by side: those that need nothing of one another follow one another
- * in a plan's order, lie apart in memory, and are made by as many workers at once. Their trips have no barrier.
- * Moves scans of one worker next to one another where the order of what they need allows it, as many as there are
- * workers, and numbers them (kernel.beside). Bits and work stay as they are. */
+/* beside.c: scans that one worker each makes, side by side, and in streams of a device other kernels too: those that
+ * need nothing of one another follow one another in a plan's order, lie apart in memory, and are made by as many
+ * workers at once. Trips of scans have no barrier. Moves what one worker makes next to one another where the order of
+ * what they need allows it, as many as there are workers or streams, and numbers them (kernel.beside). Bits and work
+ * stay as they are. */
 void beside_order(plan *p);
 /* Numbers them anew, after other moves. */
 void beside_number(plan *p);

@@ -137,3 +137,16 @@ bool plan_each_part(plan *p, bool (*pass)(plan *part, err *e), err *e)
     }
     return ok;
 }
+
+int kernel_stream(const plan *p, const kernel *k)
+{
+    return p->on->team || p->on->streams < 2 ? 0 : k->beside % p->on->streams;
+}
+
+int plan_streams(const plan *p)
+{
+    int most = 0;
+    for (int k = 0; k < p->n_kernel; k++)
+        most = (int)int_max(most, kernel_stream(p, &p->kernel[k]));
+    return most + 1;
+}

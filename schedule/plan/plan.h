@@ -193,7 +193,7 @@ typedef struct kernel {
     int within;            /* which kernel it is of that site's part */
     scan_plan *scan;       /* NULL: it is no loop over a plan of its own */
     int joins;             /* it is launched with the kernel so many behind it, side by side (launches.c) */
-    int beside;            /* scans right before it that other workers make meanwhile (beside.c) */
+    int beside;            /* kernels right before it that other workers make meanwhile (beside.c) */
     const transfer *moves; /* it is a transfer: its one stage has no axes, and names the value; NULL: it computes */
 } kernel;
 
@@ -324,6 +324,8 @@ uint32_t x_axes_of(const expr *load);                 /* that any of its subscri
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);
+int kernel_stream(const plan *p, const kernel *k); /* of its device: where kernels are done in order */
+int plan_streams(const plan *p);                   /* that kernels are in */
 /* What its work takes on such a machine, by the costs of that, without its start */
 double kernel_seconds(const kernel *k, const target *on);
 /* What kernels of that site are for */

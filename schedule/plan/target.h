@@ -54,7 +54,7 @@ typedef struct memory_level {
     int64_t repeats;      /* bytes after which addresses share its few places again; 0: it has none */
     int ways;             /* lines that such a place holds, at least */
 } memory_level;
-enum { MAX_LEVEL = 6 };
+enum { MAX_LEVEL = 6, MAX_STREAM = 4 };
 
 /* matrix_unit: y[m,n] += sum over k of a[m,k] b[k,n], all at once. */
 typedef struct matrix_unit {
@@ -157,6 +157,7 @@ typedef struct target {
     int warp;              /* lanes that go in step: a worker has a whole number of these; 0 without a group */
     bool shuffles;         /* these read one another's registers */
     bool side_by_side;     /* one launch may be several kernels, each of which has workers of its own */
+    int streams;           /* kernels that it may be at, at most, where none waits for another; 0: one */
     int operands;          /* values that a kernel reads and writes, at most; 0: any number */
     int line;              /* bytes of a cache line: what is fetched at once */
     int align;             /* bytes to whose multiples blocks are laid: whole lines, whole vectors; a power of two */

@@ -52,7 +52,8 @@ typedef struct device_where {
     int number, units;   /* how many units of it run; 0: all */
 } device_where;
 
-/* doing: what fails if it does, as "a copy to the device". What is begun is done in the order in which it was. */
+/* doing: what fails if it does, as "a copy to the device". What is begun is done in the order in which it was, but for
+ * what turn says. */
 struct device_driver {
     size_t bytes;                                  /* of its own record */
     int in_memory;                                 /* kernels read extents of the run from there */
@@ -75,6 +76,9 @@ struct device_driver {
     int (*load)(device *d, int kernel, int like, const char *code);
     int (*ready)(device *d); /* memory is there, and functions are */
     int (*start)(device *d); /* all kernels; NULL: as device_kernels does */
+    /* What is begun from now on is that kernel's of the plan, in its stream, behind the kernels that it waits for; -1:
+     * in the first one, behind all. NULL: there is one stream */
+    int (*turn)(device *d, int kernel);
     /* outer: the kernel of the plan that it is, or is a trip's of: faults are told of that. Behind the operands of one
      * that asks is the place of the byte that it asks. */
     int (*launch)(device *d, int kernel, int outer, const device_at *operand);

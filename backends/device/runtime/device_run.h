@@ -12,7 +12,7 @@ typedef struct device_place { /* of an operand: bytes from the start of the aren
     device_space space;
     long at;
 } device_place;
-enum { DEVICE_DIMS = 5 };
+enum { DEVICE_DIMS = 5, DEVICE_STREAMS = 4 /* at most */ };
 /* A tensor in an operand, of which the device copies boxes by itself: bytes from where the operand begins; bytes of an
  * element, and of rows whose pieces are swizzled; dimensions, neighbours first: elements, bytes from one to the next,
  * and those that a box has */
@@ -38,6 +38,7 @@ typedef struct device_kernel {
     int asks;       /* behind operands the walk has the place of a byte: whether a trip before was the last one */
     unsigned sizes; /* extents of the run that it takes behind these: a bit for each */
     int joins;      /* it is part of the launch so many kernels on, and is no function; 0: it is not */
+    int stream;     /* of the device: those of one are done in order; the first is where all else is */
 } device_kernel;
 typedef struct device_port {
     long at, bytes;
@@ -55,8 +56,9 @@ typedef struct device_program {
     const loop_row *loop;
     const loop_address *address;
     const loop_copy *copy;
-    int sizes;  /* extents that a run says: a list of them stands for an input behind the last one */
-    int faults; /* some kernels check places that data say */
+    int sizes;   /* extents that a run says: a list of them stands for an input behind the last one */
+    int faults;  /* some kernels check places that data say */
+    int streams; /* that kernels are in */
 } device_program;
 
 enum { RUN_SAID = 2 };

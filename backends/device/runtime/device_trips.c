@@ -133,6 +133,12 @@ static int trips(const walk *w, int outer, const loop_row *l, const device_at *a
     return ok;
 }
 
+static int turn(const walk *w, int kernel)
+{
+    device *d = w->on;
+    return w->outer >= 0 || w->p->streams < 2 || !d->by->turn || d->by->turn(d, kernel);
+}
+
 static int kernels(const walk *w, int first, int end)
 {
     int most = 0, ok = 1;
@@ -145,10 +151,11 @@ static int kernels(const walk *w, int first, int end)
         for (int i = 0; i < q->operands; i++)
             at[i] = place(w, &q->operand[i]);
         at[q->operands] = w->ended;
-        ok = q->joins    ? 1
-             : q->loop   ? trips(w, outer, w->p->loop + q->loop, at)
-             : q->copies ? w->on->by->copy(w->on, at[1], (device_at){at[0].piece, at[0].at + q->from}, q->bytes)
-                         : w->on->by->launch(w->on, k, outer, at);
+        ok = q->joins      ? 1
+             : !turn(w, k) ? 0
+             : q->loop     ? trips(w, outer, w->p->loop + q->loop, at)
+             : q->copies   ? w->on->by->copy(w->on, at[1], (device_at){at[0].piece, at[0].at + q->from}, q->bytes)
+                           : w->on->by->launch(w->on, k, outer, at);
     }
     ok = ok && at;
     free(at);
@@ -181,5 +188,6 @@ long device_steps(const device_program *p, long most)
 int device_kernels(device *d, int first, int end)
 {
     const walk w = {.p = d->program, .on = d, .arena = {0, 0}, .outer = -1};
-    return kernels(&w, first, end) || device_wrong(d, DEVICE_NO_MEMORY, "no memory for the places of operands");
+    const int ok = kernels(&w, first, end);
+    return (turn(&w, -1) && ok) || device_wrong(d, DEVICE_NO_MEMORY, "no memory for the places of operands");
 }

@@ -40,6 +40,8 @@ static const struct {
     {"clEnqueueFillBuffer", offsetof(opencl, fill)},
     {"clEnqueueMapBuffer", offsetof(opencl, map)},
     {"clEnqueueUnmapMemObject", offsetof(opencl, unmap)},
+    {"clEnqueueMarkerWithWaitList", offsetof(opencl, marker)},
+    {"clFlush", offsetof(opencl, flush)},
     {"clFinish", offsetof(opencl, finish)},
     {"clWaitForEvents", offsetof(opencl, wait_for)},
     {"clGetEventProfilingInfo", offsetof(opencl, event_time)},

@@ -106,6 +106,8 @@ typedef struct opencl {
     void *(*map)(cl_queue q, cl_memory m, uint32_t wait_for_it, uint64_t how, size_t from, size_t bytes, uint32_t n,
                  const cl_event *wait, cl_event *done, int32_t *e);
     int32_t (*unmap)(cl_queue q, cl_memory m, void *at, uint32_t n, const cl_event *wait, cl_event *done);
+    int32_t (*marker)(cl_queue q, uint32_t n, const cl_event *wait, cl_event *done);
+    int32_t (*flush)(cl_queue q);
     int32_t (*finish)(cl_queue q);
     int32_t (*wait_for)(uint32_t n, const cl_event *v);
     int32_t (*event_time)(cl_event v, uint32_t what, size_t n, void *out, size_t *have);

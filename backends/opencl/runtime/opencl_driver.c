@@ -107,7 +107,7 @@ static int open_device(device *d, const device_where *w)
     h->context = h->cl.context(NULL, 1, &h->id, NULL, NULL, &answer);
     if (!h->context)
         return opencl_did(h, answer, "opening the device");
-    h->queue = h->cl.queue(h->context, h->id, 0, &answer);
+    h->queue = h->stream[0] = h->cl.queue(h->context, h->id, 0, &answer);
     return h->queue || opencl_did(h, answer, "opening a queue");
 }
 
@@ -125,6 +125,14 @@ void opencl_drop_queue(const opencl *cl, cl_queue q)
         nanosleep(&(struct timespec){.tv_nsec = STEP}, NULL);
     }
     cl->drop_queue(q);
+}
+
+static void forget(opencl_host *h) /* events; what was begun goes on */
+{
+    for (int k = 0; h->ended && k <= h->d.program->kernels; k++)
+        if (h->ended[k])
+            h->cl.drop_event(h->ended[k]);
+    free(h->ended), h->ended = NULL, h->n_after = 0;
 }
 
 static void drop_memory(opencl_host *h)
@@ -153,9 +161,10 @@ static void close_device(device *d)
     for (int k = 0; h->program && k < d->program->all; k++)
         if (h->program[k])
             h->cl.drop_program(h->program[k]);
-    drop_memory(h);
-    if (h->queue)
-        opencl_drop_queue(&h->cl, h->queue);
+    drop_memory(h), forget(h);
+    for (int i = DEVICE_STREAMS; i-- > 0;)
+        if (h->stream[i])
+            opencl_drop_queue(&h->cl, h->stream[i]);
     if (h->context)
         h->cl.drop_context(h->context);
     if (h->part)
@@ -168,6 +177,93 @@ static void close_device(device *d)
 static int enter(device *d) /* its functions may be called from every thread */
 {
     return d != NULL;
+}
+
+/* ---- streams ---- */
+static cl_event *own_event(opencl_host *h) /* of the next command; it stands for those of the kernel before it */
+{
+    cl_event *own = h->ended ? &h->ended[h->now] : NULL;
+    if (own && *own)
+        h->cl.drop_event(*own), *own = NULL;
+    return own;
+}
+
+static const cl_event *before(const opencl_host *h)
+{
+    return h->n_after ? h->after : NULL;
+}
+
+static int begun(opencl_host *h, int32_t answer, const char *doing)
+{
+    h->n_after = 0;
+    return opencl_did(h, answer, doing);
+}
+
+static int mark(opencl_host *h)
+{
+    return begun(h, h->cl.marker(h->queue, h->n_after, before(h), own_event(h)), "marking a place in a queue");
+}
+
+/* What is begun next waits for kernel k of another stream, whose queue may go on by itself then. */
+static int come_behind(opencl_host *h, int k, int stream)
+{
+    if (!h->ended[k])
+        return 1;
+    h->after[h->n_after++] = h->ended[k];
+    return opencl_did(h, h->cl.flush(h->stream[stream]), "flushing a queue");
+}
+
+static int begin_turns(opencl_host *h)
+{
+    const device_program *p = h->d.program;
+    int32_t answer = CL_SUCCESS;
+    for (int s = 1; s < p->streams; s++)
+        if (!h->stream[s] && !(h->stream[s] = h->cl.queue(h->context, h->id, 0, &answer)))
+            return opencl_did(h, answer, "opening a queue");
+    for (int s = 0; s < DEVICE_STREAMS; s++)
+        h->latest[s] = -1;
+    h->ended = calloc((size_t)p->kernels + 1, sizeof(cl_event)), h->now = p->kernels;
+    return h->ended ? mark(h) : device_wrong(&h->d, DEVICE_NO_MEMORY, "no memory for lists");
+}
+
+/* In the first queue, behind all */
+static int end_turns(opencl_host *h)
+{
+    int ok = 1;
+    h->queue = h->stream[0], h->now = h->d.program->kernels;
+    for (int s = 1; s < DEVICE_STREAMS && ok; s++)
+        ok = h->latest[s] < 0 || come_behind(h, h->latest[s], s);
+    ok = ok && (!h->n_after || mark(h));
+    forget(h);
+    return ok;
+}
+
+static int wait_for_others(opencl_host *h, const device_kernel *q)
+{
+    const device_kernel *all = h->d.program->kernel;
+    int last[DEVICE_STREAMS] = {-1, -1, -1, -1}, ok = 1;
+    for (int i = 0; i < q->waits; i++) /* those of one stream end in order */
+        if (q->wait[i] > last[all[q->wait[i]].stream])
+            last[all[q->wait[i]].stream] = q->wait[i];
+    for (int s = 0; s < DEVICE_STREAMS && ok; s++)
+        ok = s == q->stream || last[s] < 0 || come_behind(h, last[s], s);
+    return ok && (!q->stream || h->latest[q->stream] >= 0 || come_behind(h, h->d.program->kernels, 0));
+}
+
+/* Of kernels that are timed one queue keeps the order. */
+static int turn(device *d, int k)
+{
+    opencl_host *h = host(d);
+    const device_kernel *q = k < 0 ? NULL : &d->program->kernel[k];
+    int ok = h->watch || (h->ended ? (!h->n_after && h->ended[h->now]) || mark(h) : !q || begin_turns(h));
+    if (h->watch || !ok || !h->ended)
+        return ok;
+    if (!q)
+        return end_turns(h);
+    h->queue = h->stream[q->stream], h->now = k;
+    ok = wait_for_others(h, q);
+    h->latest[q->stream] = k;
+    return ok;
 }
 
 /* ---- memory ---- */
@@ -274,10 +370,10 @@ static int write_to(device *d, device_at to, const void *from, long bytes, int t
 static int read_from(device *d, void *to, device_at from, long bytes, int turn, const char *doing)
 {
     opencl_host *h = host(d);
-    return opencl_did(h,
-                      h->cl.read(h->queue, h->memory[from.piece], turn < 0 ? CL_TRUE : CL_FALSE, (size_t)from.at,
-                                 (size_t)bytes, to, 0, NULL, turn < 0 ? NULL : &h->copied[turn]),
-                      doing);
+    return begun(h,
+                 h->cl.read(h->queue, h->memory[from.piece], turn < 0 ? CL_TRUE : CL_FALSE, (size_t)from.at,
+                            (size_t)bytes, to, h->n_after, before(h), turn < 0 ? NULL : &h->copied[turn]),
+                 doing);
 }
 
 static int settle(device *d, int turn, const char *doing)
@@ -294,18 +390,18 @@ static int settle(device *d, int turn, const char *doing)
 static int copy(device *d, device_at to, device_at from, long bytes)
 {
     opencl_host *h = host(d);
-    return !bytes || opencl_did(h,
-                                h->cl.copy(h->queue, h->memory[from.piece], h->memory[to.piece], (size_t)from.at,
-                                           (size_t)to.at, (size_t)bytes, 0, NULL, NULL),
-                                "a copy on the device");
+    return !bytes || begun(h,
+                           h->cl.copy(h->queue, h->memory[from.piece], h->memory[to.piece], (size_t)from.at,
+                                      (size_t)to.at, (size_t)bytes, h->n_after, before(h), own_event(h)),
+                           "a copy on the device");
 }
 
 static int fill(opencl_host *h, device_at at, const void *pattern, size_t size, long bytes)
 {
-    return !bytes ||
-           opencl_did(
-               h, h->cl.fill(h->queue, h->memory[at.piece], pattern, size, (size_t)at.at, (size_t)bytes, 0, NULL, NULL),
-               "filling memory");
+    return !bytes || begun(h,
+                           h->cl.fill(h->queue, h->memory[at.piece], pattern, size, (size_t)at.at, (size_t)bytes,
+                                      h->n_after, before(h), own_event(h)),
+                           "filling memory");
 }
 
 static int clear(device *d, device_at at, long bytes)
@@ -432,11 +528,11 @@ static int launch(device *d, int k, int outer, const device_at *operand)
     if ((!h->told[k] && set_arguments(h, k, outer, operand) != CL_SUCCESS) || set_extents(h, k) != CL_SUCCESS)
         return device_wrong(d, DEVICE_FAILED, "kernel %d (%s): the driver does not take its arguments", k, q->name);
     h->told[k] = (char)own;
-    const int32_t answer = h->cl.launch(h->queue, h->kernel[k], 1, NULL, &items, &lanes, 0, NULL,
-                                        h->watch ? &done : NULL);
+    const int32_t answer = h->cl.launch(h->queue, h->kernel[k], 1, NULL, &items, &lanes, h->n_after, before(h),
+                                        h->watch ? &done : own_event(h));
     if (h->watch)
         watch(h, done);
-    return opencl_did(h, answer, "launching a kernel");
+    return begun(h, answer, "launching a kernel");
 }
 
 static int wait_all(device *d, const char *doing)
@@ -461,5 +557,6 @@ const device_driver opencl_driver = {.bytes = sizeof(opencl_host),
                                      .count = count,
                                      .load = load,
                                      .ready = ready,
+                                     .turn = turn,
                                      .launch = launch,
                                      .wait = wait_all};

@@ -1,5 +1,6 @@
-/* opencl_driver.h - a device of OpenCL: what drives programs there (device_driver.h). One queue keeps the order of all.
- * Emitted programs carry this file. */
+/* opencl_driver.h - a device of OpenCL: what drives programs there (device_driver.h). A queue for each stream of
+ * kernels keeps the order of these, and events that between queues; all else is in the first one. Emitted programs
+ * carry this file. */
 #ifndef CL_DRIVER_H
 #define CL_DRIVER_H
 #include "backends/device/runtime/device_driver.h"
@@ -13,7 +14,14 @@ typedef struct opencl_host {
     cl_platform platform;
     char name[64]; /* as its driver says it */
     cl_context context;
-    cl_queue queue;
+    cl_queue queue;                  /* of what is begun next, */
+    cl_queue stream[DEVICE_STREAMS]; /* of these */
+    cl_event
+        *ended; /* by kernel, while these take turns: the last command of it; [kernels]: of what was before; NULL */
+    int now;    /* whose turn it is */
+    int latest[DEVICE_STREAMS];     /* by stream: the last kernel that had a turn there; -1: none */
+    cl_event after[DEVICE_STREAMS]; /* what the next command waits for */
+    uint32_t n_after;
     cl_memory *memory; /* by piece */
     void **lent;       /* by piece: whose memory that is; NULL: the program's own */
     char *mapped;      /* by piece: of what is lent it is the host's turn */
