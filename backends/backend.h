@@ -90,15 +90,17 @@ typedef struct pipeline { /* runs in order, of which parts on several devices ma
 } pipeline;
 
 /* For a plan that is a part of one over several devices. A run is spans, from kernel 0 to the last one in order, with
- * values that come (put) and go (fetch) between them: plain bytes of nodes in the arena, in rows. What a call starts
- * may still be under way when it returns, if it is done before what later calls start, or read; wait waits for all of
- * it, and tells what went wrong. Inputs are read from the first span on, and those that are written hold the new value
- * after the last span and wait. */
+ * values that come (put, carry) and go (fetch) between them: plain bytes of nodes in the arena, in rows. What a call
+ * starts may still be under way when it returns, if it is done before what later calls start, or read; wait waits for
+ * all of it, and tells what went wrong. Inputs are read from the first span on, and those that are written hold the new
+ * value after the last span and wait. */
 typedef struct by_span {
     bool (*span)(program *g, void *const *input, int first, int end, err *e); /* kernels first..end-1 */
     bool (*put)(program *g, const node *n, const void *from, err *e); /* from is free after it; NULL where in_host */
     bool (*fetch)(program *g, const node *n, void *to, err *e);       /* the same; it is there when fetch returns */
-    bool (*wait)(program *g, err *e);                                 /* NULL: nothing is under way after a call */
+    /* The same from another program of the back end, straight; not direct: they have no such way. NULL: none has */
+    bool (*carry)(program *g, const node *n, program *of, bool *direct, err *e);
+    bool (*wait)(program *g, err *e); /* NULL: nothing is under way after a call */
 } by_span;
 
 /* Of inputs that lie on the device from run to run, the program's lists: the next run takes its value from here; it

@@ -1,5 +1,5 @@
 /* sites.c - a plan over several devices as one program: the parts' programs, and the transfers between them. A value
- * goes straight where one of both memories is this process's, else by way of it.
+ * goes straight where one of both memories is this process's, or their driver copies between both, else by way of it.
  *
  * A run has a thread for each device, which goes through its kernels, and transfers to it, in the plan's order. Before
  * each it waits for what others have to do first: the hazards of the plan. All are of earlier kernels, so that the
@@ -19,8 +19,9 @@ typedef struct hand { /* one device's */
     program *program;
     int *input_at; /* of the part's inputs: their numbers in the whole plan */
     void **input;
-    ts_array *own;        /* values of inputs that lie where kernels cannot read them */
-    void *staging;        /* for values that come here from another memory, neither being the host's */
+    ts_array *own; /* values of inputs that lie where kernels cannot read them */
+    void *staging; /* of the largest value that came here from another memory, neither being the host's */
+    size_t staged;
     pthread_mutex_t lock; /* of a program that is not in the host's memory: others fetch from it */
 } hand;
 
@@ -114,18 +115,6 @@ static void find_waits(program *g)
     }
 }
 
-static void find_staging(program *g)
-{
-    size_t most[MAX_SITE] = {0};
-    for (int k = 0; k < g->p->n_kernel; k++) {
-        const transfer *t = g->p->kernel[k].moves;
-        if (t && !g->hand[t->from].by->in_host && !g->hand[t->to].by->in_host && (size_t)t->bytes > most[t->to])
-            most[t->to] = (size_t)t->bytes;
-    }
-    for (int i = 0; i < g->p->n_site; i++)
-        g->hand[i].staging = most[i] ? heap_array(most[i], 1) : NULL;
-}
-
 static program *build(const plan *p, const build_options *w, text *facts, err *e)
 {
     program *g = heap_array(1, sizeof *g);
@@ -138,7 +127,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
         ok = !p->site[i].part || build_one(g, i, w, facts, e);
     text_add(facts, "}");
     if (ok)
-        find_waits(g), find_staging(g);
+        find_waits(g);
     if (ok)
         return g;
     drop(g);
@@ -204,14 +193,32 @@ static bool put(hand *h, const node *n, const void *from, err *e)
     return ok;
 }
 
-/* From the host and to it nothing lies in between; two devices go by way of staging. */
+static bool carry(hand *to, hand *from, const node *n, bool *direct, err *e)
+{
+    hand *first = from < to ? from : to, *second = from < to ? to : from; /* everybody takes two in this order */
+    pthread_mutex_lock(&first->lock), pthread_mutex_lock(&second->lock);
+    const bool ok = to->by->spans->carry(to->program, n, from->program, direct, e);
+    pthread_mutex_unlock(&second->lock), pthread_mutex_unlock(&first->lock);
+    return ok;
+}
+
+static void *staging_for(hand *h, size_t bytes)
+{
+    if (bytes > h->staged)
+        free(h->staging), h->staging = heap_array(bytes, 1), h->staged = bytes;
+    return h->staging;
+}
+
+/* From the host and to it nothing lies in between; two devices whose driver has no way go by way of staging. */
 static bool move(program *g, const transfer *t, err *e)
 {
     hand *from = &g->hand[t->from], *to = &g->hand[t->to];
-    void *here = from->by->in_host ? address_of(from, t->node) : NULL, *there = to->by->in_host
-                                                                                    ? address_of(to, t->node)
-                                                                                : here ? here
-                                                                                       : to->staging;
+    bool direct = false;
+    const bool ok = from->by != to->by || !to->by->spans->carry || carry(to, from, t->node, &direct, e);
+    if (!ok || direct)
+        return ok;
+    void *here = from->by->in_host ? address_of(from, t->node) : NULL;
+    void *there = to->by->in_host ? address_of(to, t->node) : here ? here : staging_for(to, (size_t)t->bytes);
     if (!there || (from->by->in_host && !here))
         return err_set(e, TS_MEMORY, "out of memory for a value of %lld bytes", (long long)t->bytes);
     if (!here && !fetch(from, t->node, there, e))

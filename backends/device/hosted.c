@@ -250,7 +250,16 @@ static bool fetch(program *g, const node *n, void *to, err *e)
     return take(g, n, to, plain_bytes(g, n), "a copy of a value", e);
 }
 
-const by_span hosted_spans = {.span = span, .put = put, .fetch = fetch, .wait = wait};
+static bool carry(program *g, const node *n, program *of, bool *direct, err *e)
+{
+    device *d = g->on, *from = of->on;
+    *direct = d->by == from->by && d->by->between;
+    return !*direct ||
+           (done(of, from->by->enter(from) && from->by->wait(from, "a copy of a value"), e) &&
+            done(g, d->by->enter(d) && d->by->between(d, place_of(g, n), from, place_of(of, n), plain_bytes(g, n)), e));
+}
+
+const by_span hosted_spans = {.span = span, .put = put, .fetch = fetch, .carry = carry, .wait = wait};
 
 /* ---- values ---- */
 const void *hosted_at(const program *g, const node *n, dtype *stored)

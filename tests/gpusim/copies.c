@@ -1,6 +1,6 @@
 /* copies.c - device memory and pinned memory, copies between them. With SIMCUDA_COPIES=FILE a line of JSON says, when
- * the process ends, how many went to the device and to the host, of how many bytes, and how
- * many of them had memory that is not pinned. */
+ * the process ends, how many went to the device and to the host, of how many bytes, how many of them had memory that is
+ * not pinned, and how many went from one device to another, of how many bytes. */
 #include "tests/gpusim/driver.h"
 
 #include <stdio.h>
@@ -186,9 +186,9 @@ API cuMemHostUnregister(void *p)
     return OK;
 }
 
-enum { TO_DEVICE, TO_HOST, ON_DEVICE };
+enum { TO_DEVICE, TO_HOST, ON_DEVICE, BETWEEN };
 
-static unsigned long long copied[ON_DEVICE + 1], bytes_copied[ON_DEVICE + 1], pageable_copied;
+static unsigned long long copied[BETWEEN + 1], bytes_copied[BETWEEN + 1], pageable_copied;
 
 static void write_copies(void)
 {
@@ -196,8 +196,9 @@ static void write_copies(void)
     if (f) {
         fprintf(f,
                 "{\"to_device\":%llu,\"to_host\":%llu,\"pageable\":%llu,\"bytes_to_device\":%llu,"
-                "\"bytes_to_host\":%llu}\n",
-                copied[TO_DEVICE], copied[TO_HOST], pageable_copied, bytes_copied[TO_DEVICE], bytes_copied[TO_HOST]);
+                "\"bytes_to_host\":%llu,\"between\":%llu,\"bytes_between\":%llu}\n",
+                copied[TO_DEVICE], copied[TO_HOST], pageable_copied, bytes_copied[TO_DEVICE], bytes_copied[TO_HOST],
+                copied[BETWEEN], bytes_copied[BETWEEN]);
         fclose(f);
     }
 }
@@ -209,7 +210,7 @@ static void count_copy(int direction, const void *host, size_t bytes)
         atexit(write_copies);
     begun = true;
     copied[direction]++, bytes_copied[direction] += bytes;
-    pageable_copied += direction != ON_DEVICE && find_pinned(host) < 0;
+    pageable_copied += direction < ON_DEVICE && find_pinned(host) < 0;
 }
 
 static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstream s, bool async)
@@ -246,7 +247,7 @@ static CUresult copy(int direction, uint64_t dst, uint64_t src, size_t n, CUstre
         drain(s, ~0ull);
         return r ? r : sticky;
     }
-    bool pageable = direction != ON_DEVICE && find_pinned(host) < 0;
+    bool pageable = direction < ON_DEVICE && find_pinned(host) < 0;
     if (pageable && direction == TO_DEVICE && !s->capture) {
         op->staged = malloc(n);
         memcpy(op->staged, host, n);
@@ -281,6 +282,10 @@ API cuMemcpyDtoHAsync_v2(void *d, CUdeviceptr s, size_t n, CUstream st)
 API cuMemcpyDtoDAsync_v2(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream st)
 {
     return copy(ON_DEVICE, d, s, n, st, true);
+}
+API cuMemcpyPeerAsync(CUdeviceptr d, CUcontext to, CUdeviceptr s, CUcontext from, size_t n, CUstream st)
+{
+    return to && from ? copy(to == from ? ON_DEVICE : BETWEEN, d, s, n, st, true) : E_CONTEXT;
 }
 static bool on_device(uint64_t p)
 {

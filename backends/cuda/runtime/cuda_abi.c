@@ -33,6 +33,7 @@ static const struct {
     {"cuMemsetD32Async", offsetof(cu_api, set)},
     {"cuMemsetD8Async", offsetof(cu_api, set_bytes)},
     {"cuMemcpyDtoDAsync_v2", offsetof(cu_api, within)},
+    {"cuMemcpyPeerAsync", offsetof(cu_api, between)},
     {"cuStreamCreate", offsetof(cu_api, stream_make)},
     {"cuStreamDestroy_v2", offsetof(cu_api, stream_free)},
     {"cuStreamSynchronize", offsetof(cu_api, stream_wait)},

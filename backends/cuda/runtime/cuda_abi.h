@@ -107,6 +107,7 @@ typedef struct cu_api {
     cu_status (*set)(cu_address to, unsigned value, size_t words, cu_stream s);
     cu_status (*set_bytes)(cu_address to, unsigned char value, size_t bytes, cu_stream s);
     cu_status (*within)(cu_address to, cu_address from, size_t bytes, cu_stream s);
+    cu_status (*between)(cu_address to, cu_context there, cu_address from, cu_context here, size_t bytes, cu_stream s);
     cu_status (*stream_make)(cu_stream *s, unsigned flags);
     cu_status (*stream_free)(cu_stream s);
     cu_status (*stream_wait)(cu_stream s);

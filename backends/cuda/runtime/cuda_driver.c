@@ -192,6 +192,17 @@ static int copy(device *d, device_at to, device_at from, long bytes)
                               "a copy on the device");
 }
 
+static int between(device *d, device_at to, const device *other, device_at from, long bytes)
+{
+    static const char doing[] = "a copy from another device";
+    cuda_host *h = host(d);
+    const cuda_host *o = (const cuda_host *)other;
+    return cuda_did(h,
+                    h->cu.between(address(h, to), h->context, address(o, from), o->context, (size_t)bytes, h->stream),
+                    doing) &&
+           cuda_did(h, h->cu.stream_wait(h->stream), doing);
+}
+
 static int clear(device *d, device_at at, long bytes)
 {
     cuda_host *h = host(d);
@@ -430,6 +441,7 @@ const device_driver cuda_driver = {.bytes = sizeof(cuda_host),
                                    .read = read_from,
                                    .settle = settle,
                                    .copy = copy,
+                                   .between = between,
                                    .clear = clear,
                                    .count = count,
                                    .load = load,

@@ -70,6 +70,8 @@ struct device_driver {
     int (*read)(device *d, void *to, device_at from, long bytes, int turn, const char *doing);
     int (*settle)(device *d, int turn, const char *doing);
     int (*copy)(device *d, device_at to, device_at from, long bytes); /* pieces of one memory do not overlap */
+    /* From another device of the driver, of which nothing is under way; done when it returns. NULL: it cannot */
+    int (*between)(device *d, device_at to, const device *other, device_at from, long bytes);
     int (*clear)(device *d, device_at at, long bytes);
     int (*count)(device *d, device_at at, long trip); /* 8 bytes there become the number */
     /* The function of a kernel from what its file has; like: a kernel before it whose file is the same; -1: none */
