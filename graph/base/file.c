@@ -85,7 +85,7 @@ bool file_map_fd(int fd, const char *path, mapping *out, err *e)
     size_t size = (size_t)st.st_size;
     void *at = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
     if (at == MAP_FAILED)
-        return file_failed(e, "map", path, errno);
+        return errno == ENOMEM ? err_memory(e, size, "the file '%s'", path) : file_failed(e, "map", path, errno);
     *out = (mapping){at, size, at};
     return true;
 }
