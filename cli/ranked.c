@@ -132,11 +132,12 @@ bool ranked_bench(const args *a, ts_error *e)
         if (c->ranks.by)
             return false; /* what watches the other ranks lives on, until this process ends */
     }
+    timed_close(&c->step);
     ranks_close(&c->ranks);
     const bool leads = c->ranks.rank == 0;
     progress_close(&c->session.progress);
     reply_done(a, root && leads, root, form);
-    shard_run_free(&c->run), session_close(&c->session), timed_close(&c->step), free(c);
+    shard_run_free(&c->run), session_close(&c->session), free(c);
     if (!leads)
         *e = (ts_error){0};
     return good || !leads;

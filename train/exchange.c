@@ -1,67 +1,125 @@
-/* exchange.c - sums over all ranks, bucket by bucket: a thread sends one while the backward pass makes the next. All
- * ranks have one plan, so they send in one order. */
+/* exchange.c - sums over all ranks, bucket by bucket: a thread sends one while the backward pass makes the next.
+ * Weights go round again in buckets, too, in the order in which the next pass needs them: while other pieces are
+ * updated, and while that pass computes, which waits for those that it comes to. All ranks have one plan, so they send
+ * in one order. */
 #include "train/shards.h"
 
 #include "graph/base/base.h"
 #include "graph/base/clock.h"
 
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+typedef struct moments { /* buckets, and the kernels of a plan before which something is to be done for them */
+    int n, bucket[MOST_BUCKET + 1], kernel[MOST_BUCKET + 1];
+} moments;
+enum { MOST_STOP = 2 * (MOST_BUCKET + 1) };
 typedef struct exchange {
     const shards *shards;
+    ranks aside; /* the same, by the channel of the threads here */
     pthread_mutex_t lock;
     pthread_cond_t more;
-    int ready, n_stop; /* buckets that the plan has written; those that it writes before it ends */
-    int order[MOST_BUCKET + 1], stop[MOST_BUCKET + 1]; /* buckets, and the kernel before which each is there */
-    bool stops;                                        /* the plan failed */
-    ts_error e;                                        /* the thread's own, and the seconds that sums took it */
-    double seconds;
+    /* When sums are written, weights are needed, weights are updated; the first two are one list, needs below 0. */
+    moments sums, needs, updates;
+    int n_stop, stop[MOST_STOP], what[MOST_STOP];
+    int ready, renewed, there; /* buckets: with written sums; with updated pieces; with weights that have come */
+    bool sends, stops;         /* sums go out as they are written; a plan failed */
+    pthread_t round;
+    bool goes_round;        /* weights are on their way, by that thread */
+    ts_error e;             /* the threads' own */
+    double seconds, waited; /* since they were last told of: with other ranks; of them, while nothing is computed */
 } exchange;
 
-/* The kernel before which all sums of a bucket are there. */
-static bool find_stops(const step *s, int stop[], ts_error *e)
+static void add_moment(moments *m, int bucket, int kernel)
 {
+    int at = m->n++;
+    for (; at > 0 && m->kernel[at - 1] > kernel; at--)
+        m->kernel[at] = m->kernel[at - 1], m->bucket[at] = m->bucket[at - 1];
+    m->kernel[at] = kernel, m->bucket[at] = bucket;
+}
+
+static bool find_moments(const step *s, exchange *x, ts_error *e)
+{
+    const shards *z = s->shards;
+    int sum[MOST_BUCKET + 1] = {0}, need[MOST_BUCKET + 1], update[MOST_BUCKET + 1] = {0};
+    for (int i = 0; i < z->n_bucket; i++)
+        need[i] = INT_MAX;
     for (int i = 0; i < s->n_weight; i++) {
-        int first, written, *own = &stop[s->shards->in[i] / N_RULE];
-        if (!ts_plan_touched(s->plan, ts_plan_find(s->plan, ts_name(s->sum[i])), &first, &written, e))
+        int first, written, from, never;
+        const int own = z->in[i] / N_RULE;
+        if (!ts_plan_touched(s->plan, ts_plan_find(s->plan, ts_name(s->sum[i])), &first, &written, e) ||
+            !ts_plan_touched(s->plan, ts_plan_find(s->plan, ts_name(s->parameter[i].input)), &from, &never, e))
             return false;
-        *own = written > *own ? written : *own;
+        sum[own] = written > sum[own] ? written : sum[own], need[own] = from < need[own] ? from : need[own];
     }
+    for (int i = 0; i < z->n_group; i++) {
+        int first, written;
+        if (!z->group[i].parameter)
+            continue;
+        const int port = ts_plan_find(z->update[0], ts_name(z->group[i].parameter)), own = i / N_RULE;
+        if (!ts_plan_touched(z->update[0], port, &first, &written, e))
+            return false;
+        update[own] = written > update[own] ? written : update[own];
+    }
+    for (int i = 0; i < z->n_bucket; i++)
+        add_moment(&x->sums, i, sum[i]), add_moment(&x->needs, i, need[i]), add_moment(&x->updates, i, update[i]);
     return true;
+}
+
+/* Those that come before a plan ends. */
+static int count_within(const moments *m)
+{
+    int n = 0;
+    while (n < m->n && m->kernel[n] < INT_MAX)
+        n++;
+    return n;
+}
+
+static void merge_stops(exchange *x)
+{
+    const int sums = count_within(&x->sums);
+    for (int i = 0, k = 0; i < sums || k < x->needs.n;) {
+        const bool needs = k < x->needs.n && (i == sums || x->needs.kernel[k] <= x->sums.kernel[i]);
+        x->stop[x->n_stop] = needs ? x->needs.kernel[k] : x->sums.kernel[i];
+        x->what[x->n_stop++] = needs ? -++k : ++i;
+    }
 }
 
 exchange *exchange_make(const step *s, ts_error *e)
 {
     exchange *x = calloc(1, sizeof *x);
-    const int n = s->shards->n_bucket;
-    int stop[MOST_BUCKET + 1] = {0};
     if (!x)
         return err_memory(e, sizeof *x, "an exchange of gradients"), NULL;
-    x->shards = s->shards;
+    x->shards = s->shards, x->aside = *s->shards->ranks, x->aside.channel = 1;
     MUST(!pthread_mutex_init(&x->lock, NULL) && !pthread_cond_init(&x->more, NULL));
-    if (!find_stops(s, stop, e)) {
+    if (!find_moments(s, x, e)) {
         exchange_free(x);
         return NULL;
     }
-    for (int i = 0; i < n; i++) {
-        int at = i;
-        for (; at > 0 && x->stop[at - 1] > stop[i]; at--)
-            x->stop[at] = x->stop[at - 1], x->order[at] = x->order[at - 1];
-        x->stop[at] = stop[i], x->order[at] = i;
-    }
-    while (x->n_stop < n && x->stop[x->n_stop] < INT_MAX)
-        x->n_stop++;
+    merge_stops(x);
+    x->there = x->needs.n;
     return x;
 }
 
-void exchange_free(exchange *x)
+/* ---- what the threads tell each other ---- */
+static bool await(exchange *x, const int *counts, int least)
 {
-    if (!x)
-        return;
-    pthread_mutex_destroy(&x->lock), pthread_cond_destroy(&x->more);
-    free(x);
+    pthread_mutex_lock(&x->lock);
+    while (*counts < least && !x->stops)
+        pthread_cond_wait(&x->more, &x->lock);
+    const bool good = !x->stops;
+    pthread_mutex_unlock(&x->lock);
+    return good;
+}
+
+static void tell(exchange *x, int *counts, int now, bool good)
+{
+    pthread_mutex_lock(&x->lock);
+    *counts = now, x->stops = x->stops || !good;
+    pthread_cond_broadcast(&x->more);
+    pthread_mutex_unlock(&x->lock);
 }
 
 static int bucket_end(const shards *z, int bucket) /* of its groups, which begin at N_RULE * bucket */
@@ -69,6 +127,101 @@ static int bucket_end(const shards *z, int bucket) /* of its groups, which begin
     return N_RULE * (bucket + 1) < z->n_group ? N_RULE * (bucket + 1) : z->n_group;
 }
 
+/* ---- weights, while what follows is computed ---- */
+static void spread_bucket(exchange *x, int bucket)
+{
+    const shards *z = x->shards;
+    const double start = seconds_now();
+    for (int i = N_RULE * bucket; i < bucket_end(z, bucket); i++)
+        if (z->group[i].n)
+            ranks_spread(&x->aside, shards_at(&z->weights, z->group[i].from), (size_t)z->group[i].n * sizeof(float));
+    x->seconds += seconds_now() - start;
+}
+
+static int place_in(const moments *m, int bucket)
+{
+    int at = 0;
+    while (m->bucket[at] != bucket)
+        at++;
+    return at;
+}
+
+static void *spread_all(void *of)
+{
+    exchange *x = of;
+    for (int i = 0; i < x->needs.n; i++) {
+        if (!await(x, &x->renewed, place_in(&x->updates, x->needs.bucket[i]) + 1))
+            return NULL;
+        spread_bucket(x, x->needs.bucket[i]);
+        tell(x, &x->there, i + 1, true);
+    }
+    return NULL;
+}
+
+static void await_weights(exchange *x, int n)
+{
+    const double start = seconds_now();
+    if (x->goes_round)
+        await(x, &x->there, n), x->waited += seconds_now() - start;
+}
+
+static void settle(exchange *x)
+{
+    await_weights(x, x->needs.n);
+    if (x->goes_round)
+        pthread_join(x->round, NULL);
+    x->goes_round = false;
+}
+
+void exchange_free(exchange *x)
+{
+    if (!x)
+        return;
+    settle(x);
+    pthread_mutex_destroy(&x->lock), pthread_cond_destroy(&x->more);
+    free(x);
+}
+
+void step_settle(const step *s)
+{
+    exchange *x = s->shards ? s->shards->exchange : NULL;
+    if (x)
+        settle(x), x->seconds = x->waited = 0;
+}
+
+static void renewed(void *user, int i)
+{
+    exchange *x = user;
+    ranks_lives(x->shards->ranks);
+    tell(x, &x->renewed, i + 1, true);
+}
+
+static void tell_seconds(exchange *x, step_result *r)
+{
+    r->exchanged += x->seconds, r->waited += x->waited;
+    x->seconds = x->waited = 0;
+}
+
+bool exchange_update(step *s, step_result *r, ts_error *e)
+{
+    const shards *z = s->shards;
+    exchange *x = z->exchange;
+    x->renewed = x->there = 0;
+    x->goes_round = z->ranks->count > 1 && pthread_create(&x->round, NULL, spread_all, x) == 0;
+    bool good = ts_plan_run_stops(z->update[0], count_within(&x->updates), x->updates.kernel, renewed, x, e);
+    for (int i = 0; good && i < z->n_group; i++)
+        good = !z->group[i].parameter ||
+               ts_plan_view(z->update[0], ts_plan_find(z->update[0], ts_name(z->group[i].parameter)), &(ts_array){0},
+                            e);
+    tell(x, &x->renewed, x->updates.n, good);
+    if (!x->goes_round)
+        spread_all(x);
+    if (z->n_device > 1 || !count_within(&x->sums)) /* what is computed next does not stop */
+        settle(x), tell_seconds(x, r);
+    return good;
+}
+
+/* ---- sums, while others are computed ---- */
 static bool sum_bucket(exchange *x, int bucket)
 {
     const shards *z = x->shards;
@@ -77,7 +230,7 @@ static bool sum_bucket(exchange *x, int bucket)
         for (int level = z->device[0].held; level > 0; level--)
             shards_add(z->device, level, g->from, g->from + g->n);
         const double start = seconds_now();
-        if (g->n && !ranks_sum(z->ranks, shards_at(&z->device[0].level[0], g->from), g->n, &x->e))
+        if (g->n && !ranks_sum(&x->aside, shards_at(&z->device[0].level[0], g->from), g->n, &x->e))
             return false;
         x->seconds += seconds_now() - start;
     }
@@ -87,52 +240,77 @@ static bool sum_bucket(exchange *x, int bucket)
 static void *sum_all(void *of)
 {
     exchange *x = of;
-    bool good = true;
-    for (int i = 0; good && i < x->shards->n_bucket; i++) {
-        pthread_mutex_lock(&x->lock);
-        while (x->ready <= i && !x->stops)
-            pthread_cond_wait(&x->more, &x->lock);
-        good = !x->stops;
-        pthread_mutex_unlock(&x->lock);
-        good = good && sum_bucket(x, x->order[i]);
-    }
+    bool good = await(x, &x->there, x->needs.n);
+    for (int i = 0; good && i < x->sums.n; i++)
+        good = await(x, &x->ready, i + 1) && sum_bucket(x, x->sums.bucket[i]);
     return NULL;
 }
 
-static void tell(exchange *x, int ready, bool good)
+static void reached(void *user, int i)
 {
-    pthread_mutex_lock(&x->lock);
-    x->ready = ready, x->stops = !good;
-    pthread_cond_signal(&x->more);
-    pthread_mutex_unlock(&x->lock);
+    exchange *x = user;
+    ranks_lives(x->shards->ranks);
+    if (x->what[i] < 0)
+        await_weights(x, -x->what[i]);
+    else if (x->sends)
+        tell(x, &x->ready, x->what[i], true);
 }
 
-static void written(void *user, int i)
+bool exchange_pass(step *s, const step_result *r, ts_error *e)
 {
-    const exchange *x = user;
-    ranks_lives(x->shards->ranks);
-    tell(user, i + 1, true);
+    exchange *x = s->shards->exchange;
+    if (!r->kernels)
+        return ts_plan_run_stops(s->plan, x->sends || x->goes_round ? x->n_stop : 0, x->stop, reached, x, e);
+    settle(x);
+    return step_run_plan(s->plan, r, e);
 }
 
 bool exchange_run(step *s, step_result *r, ts_error *e)
 {
     exchange *x = s->shards->exchange;
     pthread_t thread;
-    x->ready = 0, x->stops = false, x->seconds = 0;
+    x->ready = 0, x->stops = false;
     const bool computed = x->shards->n_device > 1; /* by all of them, as a whole */
-    const bool beside = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
-    const bool good = computed ||
-                      ((r->kernels ? step_run_plan(s->plan, r, e)
-                                   : ts_plan_run_stops(s->plan, beside ? x->n_stop : 0, x->stop, written, x, e)) &&
-                       shards_bring(s, s->plan, e));
+    x->sends = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
+    const bool good = computed || (exchange_pass(s, r, e) && shards_bring(s, s->plan, e));
     const double end = seconds_now();
-    tell(x, x->shards->n_bucket, good);
-    if (beside)
+    tell(x, &x->ready, x->sums.n, good);
+    if (x->sends)
         pthread_join(thread, NULL);
     else
         sum_all(x);
-    r->exchanged += x->seconds, r->waited += seconds_now() - end;
+    x->waited += seconds_now() - end, x->sends = false;
+    settle(x), tell_seconds(x, r);
     return good && (!x->e.code || err_set(e, x->e.code, "%s", x->e.text));
+}
+
+/* ---- as it would be ---- */
+static double seconds_of(const double *kernel, int from, int to, const exchange_model *m)
+{
+    double sum = 0;
+    for (int k = from; k < to; k++)
+        sum += kernel[k];
+    return sum * m->crowd;
+}
+
+void exchange_foretell_round(const step *s, const ranks *r, exchange_model *m, step_result *out)
+{
+    const shards *z = s->shards;
+    const exchange *x = z->exchange;
+    const double shared = (double)z->ranks->count / r->count,
+                 updated = shared * seconds_of(m->update, 0, m->n_update, m);
+    double end = 0, late = 0; /* of the thread that sends; of the pass, which waits */
+    for (int i = 0; i < x->needs.n; i++) {
+        const int b = x->needs.bucket[i], at = x->updates.kernel[place_in(&x->updates, b)];
+        double takes = 0;
+        for (int g = N_RULE * b; g < bucket_end(z, b); g++)
+            takes += z->group[g].n ? ranks_seconds(r, (size_t)z->group[g].n * sizeof(float), &m->net) : 0;
+        end = fmax(end, shared * seconds_of(m->update, 0, at < m->n_update ? at : m->n_update, m)) + takes;
+        const int need = x->needs.kernel[i] < m->n_kernel ? x->needs.kernel[i] : m->n_kernel;
+        late = fmax(late, end - updated - seconds_of(m->kernel, 0, need, m)), out->exchanged += takes;
+    }
+    m->busy = end - updated - late - (double)(m->own - 1) * seconds_of(m->kernel, 0, m->n_kernel, m);
+    out->waited += late;
 }
 
 void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, step_result *out)
@@ -140,20 +318,16 @@ void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, s
     const shards *z = s->shards;
     const exchange *x = z->exchange;
     const int held = shards_levels(m->own) - 1;
-    double computed = 0, end = 0, adding = 0; /* of kernels so far; of the thread that sends */
-    int k = 0;
-    for (int i = 0; i < z->n_bucket; i++) {
-        for (; r->count > 1 && k < m->n_kernel && k < x->stop[i]; k++)
-            computed += m->kernel[k] * m->crowd;
-        end = end > computed ? end : computed;
-        for (int g = N_RULE * x->order[i]; g < bucket_end(z, x->order[i]); g++) {
+    double end = m->busy, adding = 0; /* of the thread that sends; of it what one rank alone does, too */
+    for (int i = 0; i < x->sums.n; i++) {
+        const int b = x->sums.bucket[i];
+        end = fmax(end, seconds_of(m->kernel, 0, x->sums.kernel[i] < m->n_kernel ? x->sums.kernel[i] : m->n_kernel, m));
+        for (int g = N_RULE * b; g < bucket_end(z, b); g++) {
             const double size = (double)z->group[g].n * sizeof(float), sent = 1 - 1.0 / r->count,
                          sums = ranks_seconds(r, (size_t)size, &m->net) + 3 * sent * size * m->byte;
             adding += 3 * held * size * m->byte;
             end += sums + 3 * held * size * m->byte, out->exchanged += z->group[g].n ? sums : 0;
         }
     }
-    for (; k < m->n_kernel; k++)
-        computed += m->kernel[k] * m->crowd;
-    out->waited += r->count > 1 ? (end > computed ? end - computed : 0) : adding;
+    out->waited += r->count > 1 ? fmax(end - seconds_of(m->kernel, 0, m->n_kernel, m), 0) : adding;
 }

@@ -84,7 +84,7 @@ static double byte_seconds(const ts_options *o, ts_error *e)
 
 typedef struct costs {
     exchange_model model; /* of a rank that has its cores alone */
-    double shard, update; /* seconds: of one shard's plan; of the update of all pieces */
+    double shard, update; /* seconds: of one shard's plan; of the update of own pieces */
     double arena, weights;
     int threads;
 } costs;
@@ -97,18 +97,19 @@ static void add_row(const step *s, const forecast *w, const costs *c, int count,
     const double own = (double)z->n / count, crowd = w->core > 0 ? fmax(1, count * c->threads / w->core) : 1;
     const double flat = (double)z->flat * sizeof(float), all = (double)s->asked->accumulate;
     exchange_model m = c->model;
-    step_result x = {0};
-    double gather = 0, kept;
+    step_result x = {0}, round = {0};
+    double kept;
     m.own = z->n / count, m.byte *= crowd, m.crowd = crowd;
+    exchange_foretell_round(s, &r, &m, &round);
+    m.busy = s->asked->accumulate > 1 ? 0 : m.busy; /* of several batches, the last one's sums wait for no weights */
     exchange_foretell(s, &r, &m, &x);
     const double told = ranks_seconds(&r, (size_t)((own + 1) * count) * sizeof(double), &m.net) +
                         ranks_seconds(&r, (size_t)(z->n * s->n_parameter) * sizeof(double), &m.net), /* losses, norms */
         climbs = own > 2 ? own / 2 - shards_levels(m.own) : 0,
                  batch = own * c->shard * crowd + climbs * 3 * flat * m.byte + x.waited + flat / count * m.byte + told;
-    for (int i = 0; i < z->n_group; i++)
-        gather += z->group[i].n ? ranks_seconds(&r, (size_t)z->group[i].n * sizeof(float), &m.net) : 0;
-    const double seconds = all * batch + c->update * crowd / count + gather, exchanged = all * x.exchanged + gather,
-                 waited = all * (count > 1 ? x.waited : 0) + gather,
+    const double seconds = all * batch + c->update * crowd * z->ranks->count / count + round.waited,
+                 exchanged = all * x.exchanged + round.exchanged,
+                 waited = all * (count > 1 ? x.waited : 0) + round.waited,
                  takes = c->arena + c->weights + shards_bytes(s, m.own, &kept);
     js_row(list, "ranks:%d,step_ns:%g,exchange_ns:%g,exposed_ns:%g,hidden:%g,share:%g,step_bytes:%g,optimizer_bytes:%g",
            count, 1e9 * seconds, 1e9 * exchanged, 1e9 * waited, exchanged > waited ? 1 - waited / exchanged : 0,
@@ -147,12 +148,13 @@ static bool find_costs(const step *s, const ts_options *o, const char *run, cost
     for (int i = 0; last && i < n; i++)
         c->shard += kernel[i];
     for (int i = 0; last && i < more; i++)
-        c->update += last[i] * (double)s->shards->own / (double)s->shards->n;
+        c->update += last[i];
     c->threads = (int)js_get_number(plan, "threads", 1);
     c->arena = js_get_number(plan, "memory/arena_bytes", 0),
     c->weights = js_get_number(plan, "memory/weights_bytes", 0);
     c->model.kernel = kernel, c->model.n_kernel = n, c->model.byte = last ? byte_seconds(o, e) : 0;
-    cJSON_Delete(plan), cJSON_Delete(update), free(last);
+    c->model.update = last, c->model.n_update = more;
+    cJSON_Delete(plan), cJSON_Delete(update);
     return more >= 0 && !e->code;
 }
 
@@ -172,7 +174,7 @@ cJSON *forecast_make(const step *s, const forecast *w, const ts_options *o, cons
         add_row(s, w, &c, n, list);
     if (good)
         add_ends(root), js_put(root, "limit:%i", w->most > s->shards->n);
-    free((double *)(uintptr_t)c.model.kernel);
+    free(c.model.kernel), free(c.model.update);
     if (!good)
         cJSON_Delete(root), root = NULL;
     return root;

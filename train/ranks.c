@@ -298,7 +298,7 @@ bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e)
         for (int64_t i = 0; i < n; i += AT_ONCE) {
             const int64_t m = n - i < AT_ONCE ? n - i : AT_ONCE;
             const size_t bytes = (size_t)m * sizeof *v;
-            r->by->exchange(with, give + i, bytes, with, came, bytes);
+            r->by->exchange(r->channel, with, give + i, bytes, with, came, bytes);
             for (int64_t at = 0; at < m; at++)
                 keep[i + at] += came[at];
         }
@@ -315,19 +315,19 @@ void ranks_spread(const ranks *r, void *v, size_t bytes)
     for (int k = find_rounds(r, bytes, all) - 1; k >= 0; k--, held /= 2) {
         const size_t n = all[k].bytes;
         char *own = (char *)v + (size_t)held * n, *other = (char *)v + (size_t)(held ^ 1) * n;
-        r->by->exchange(all[k].with, own, n, all[k].with, other, n);
+        r->by->exchange(r->channel, all[k].with, own, n, all[k].with, other, n);
     }
 }
 
 void ranks_collect(const ranks *r, const void *piece, void *v, size_t n)
 {
     if (r->rank) {
-        r->by->exchange(0, piece, n, 0, NULL, 0);
+        r->by->exchange(r->channel, 0, piece, n, 0, NULL, 0);
         return;
     }
     memcpy(v, piece, n); /* its piece is the first */
     for (int i = 1; i < r->count; i++)
-        r->by->exchange(i, NULL, 0, i, (char *)v + (size_t)ranks_piece(r, i) * n, n);
+        r->by->exchange(r->channel, i, NULL, 0, i, (char *)v + (size_t)ranks_piece(r, i) * n, n);
 }
 
 bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e)

@@ -9,8 +9,8 @@
 enum { MOST_SHARDS = 1024, AGREED = 80, MOST_DEVICE = 8, MACHINE_TEXT = 8192 };
 typedef struct ranks {
     const struct collective *by; /* NULL: one process */
-    int rank, count;
-    const char *devices; /* of this process, "A,B": each computes as much as another; NULL: one, the target */
+    int rank, count, channel;    /* channel: of a copy for a thread beside the first one, 1 */
+    const char *devices;         /* of this process, "A,B": each computes as much as another; NULL: one, the target */
     void (*lost)(void *user, const char *why); /* is told by which rank all of them end, before they do */
     void *user;
     const struct collective **ends_by; /* who ends all when this process exits; *ends_by NULL: nobody. Outlives this */

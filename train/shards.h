@@ -107,20 +107,26 @@ bool cards_sum(const shards *z, ts_error *e);    /* of all of them, to each its 
 bool cards_norm(const shards *z, ts_error *e);   /* into z->sliced */
 bool cards_bring(const shards *z, ts_error *e);  /* own pieces of sums, to the first device's level 0 */
 bool cards_spread(const shards *z, ts_error *e); /* own pieces of weights, to all of them */
-/* In exchange.c: sums of buckets over all ranks by a thread, each as soon as the plan has written it. */
-struct exchange *exchange_make(const step *s, ts_error *e); /* the plan is there; NULL with e set */
-bool exchange_run(step *s, step_result *r, ts_error *e);    /* the step's plan, meanwhile */
+/* In exchange.c: sums of buckets over all ranks by a thread, each as soon as the plan has written it; weights in the
+ * same way, as the update has written them. */
+struct exchange *exchange_make(const step *s, ts_error *e);     /* the plans are there; NULL with e set */
+bool exchange_pass(step *s, const step_result *r, ts_error *e); /* the step's plan, once its weights have come */
+bool exchange_run(step *s, step_result *r, ts_error *e);        /* the same, while its sums go out */
+bool exchange_update(step *s, step_result *r, ts_error *e);     /* the update; weights may come later */
 void exchange_free(struct exchange *x);
-/* What would be the seconds of exchange_run beside the last of `own` shards, were they as many on each rank of r. */
+/* What would be the seconds of exchange_run beside the last of `own` shards, were they as many on each rank of r; and,
+ * first, of weights after exchange_update. */
 typedef struct exchange_model {
-    const double *kernel; /* of the step's plan: seconds each */
-    int n_kernel;
+    double *kernel, *update; /* of the step's plan, and of the update of this rank's pieces: seconds each */
+    int n_kernel, n_update;
+    double busy; /* seconds of the last shard in which weights are still on their way */
     int64_t own;
     double byte;  /* seconds that memory takes for one, where sums are added */
     double crowd; /* ranks whose threads share a core: kernels take that many times as long */
     network net;
 } exchange_model;
 void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, step_result *out);
+void exchange_foretell_round(const step *s, const ranks *r, exchange_model *m, step_result *out); /* sets m->busy */
 /* In shards.c and shards_state.c. */
 /* t: by weight, what lies there */
 bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *flat, ts_error *e);

@@ -65,7 +65,7 @@ static bool run_alone(step *s, shard_device *d, step_result *r, ts_error *e)
         return step_run_plan(d->plan, r, e) && step_scalar(d->plan, 0, d->loss, e) && cards_climb(s->shards, d, e);
     if (d->last)
         return exchange_run(s, r, e) && step_scalar(d->plan, 0, d->loss, e);
-    if (!step_run_plan(d->plan, r, e) || !step_scalar(d->plan, 0, d->loss, e) ||
+    if (!exchange_pass(s, r, e) || !step_scalar(d->plan, 0, d->loss, e) ||
         (d->done % 2 == 0 && !shards_bring(s, d->plan, e)))
         return false;
     shards_climb(s->shards, d, d->done);
@@ -206,23 +206,25 @@ static bool share_losses(const step *s, step_result *r, ts_error *e)
 }
 
 /* ---- the update ---- */
-/* Own pieces of what parameters have become; of statistics the mean. Then all of them. */
-static bool spread(step *s, const float *sum, float scale, ts_error *e)
+/* Own pieces of statistics, which become the mean. */
+static void set_statistics(const shards *z, const float *sum, float scale)
 {
-    const shards *z = s->shards;
     const shard_group *last = &z->group[z->n_group - 1];
     const int64_t at = last->from + z->first * last->slice;
     for (int64_t k = at; k < at + z->own * last->slice; k++)
         *shards_at(&z->weights, k) = sum[k] * scale;
-    for (int i = 0; i < z->n_group; i++) {
-        const shard_group *g = &z->group[i];
-        if (g->parameter &&
-            !ts_plan_view(z->update[0], ts_plan_find(z->update[0], ts_name(g->parameter)), &(ts_array){0}, e))
+}
+
+static bool update_cards(step *s, step_result *r, ts_error *e)
+{
+    const shards *z = s->shards;
+    for (int i = 0; i < z->n_holder; i++)
+        if (!ts_plan_run(z->update[i], e))
             return false;
-        if (g->n)
-            ranks_spread(z->ranks, shards_at(&z->weights, g->from), (size_t)g->n * sizeof *sum);
-    }
-    return true;
+    const double start = seconds_now();
+    const bool good = cards_spread(z, e);
+    r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
+    return good;
 }
 
 static void drop_whole(shards *z)
@@ -243,15 +245,10 @@ static bool update(step *s, const float *sum, double scale, step_result *r, ts_e
     for (int i = 0; i < z->n_holder; i++)
         if (!step_give(z->update[i], "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e))
             return false;
-    if (!z->on_cards && !shards_lend_sums(s, e))
-        return false;
-    for (int i = 0; i < z->n_holder; i++)
-        if (!ts_plan_run(z->update[i], e))
-            return false;
-    const double start = seconds_now();
-    const bool good = z->on_cards ? cards_spread(z, e) : spread(s, sum, (float)scale, e);
-    r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
-    return good && (z->on_cards || shards_weights(s, e));
+    if (z->on_cards)
+        return update_cards(s, r, e);
+    set_statistics(z, sum, (float)scale);
+    return shards_lend_sums(s, e) && exchange_update(s, r, e) && shards_weights(s, e);
 }
 
 /* Sums over batches, of own pieces: level 0 holds those of the last one. */

@@ -418,6 +418,7 @@ ts_given *step_state_make(step *s, ts_error *e)
     const int count = s->n_weight + s->n_state;
     ts_given *all = calloc((size_t)count + 1, sizeof *all);
     bool good = all || err_memory(e, ((size_t)count + 1) * sizeof *all, "the list of %d states", count);
+    step_settle(s);
     good = good && (!s->shards || shards_whole(s, e));
     for (int i = s->n_weight; good && s->shards && i < count; i++)
         shards_state_at(s, i - s->n_weight, &all[i]);
@@ -435,6 +436,7 @@ ts_given *step_trained_make(step *s, ts_error *e)
 {
     ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
     bool good = all || err_memory(e, ((size_t)s->n_weight + 1) * sizeof *all, "the list of %d weights", s->n_weight);
+    step_settle(s);
     good = good && (!s->shards || s->asked->ema <= 0 || shards_whole(s, e));
     for (int i = 0; good && i < s->n_weight; i++) {
         const parameter *p = &s->parameter[i];

@@ -41,6 +41,8 @@ typedef struct step_span { /* of the learning rate */
 } step_span;
 /* n: of the examples of one shard. Where there are several, r says who computes which. */
 bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_options *o, ts_error *e);
+/* Weights that other ranks still send have come, between steps, of which none counts the time. */
+void step_settle(const step *s);
 void step_free(step *s);
 bool step_build(step *s, ts_error *e); /* ts_plan_build of all of its plans */
 /* Fills s->parameter and makes s->loss and s->follow functions of their inputs (parameters.c). */

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20, TAG = 1, BEAT_TAG = 2 }; /* bytes of a message: counts are int */
+enum { PIECE = 1 << 20, BEAT_TAG = 2 }; /* bytes of a message: counts are int; lower tags are channels */
 /* Tests until others get the core now and then, and until a partner is late: some ms, in which a message that is on its
  * way has come. */
 enum { SOON = 1000, LATE = 10000 };
@@ -37,16 +37,16 @@ static void wait_for(int n, MPI_Request *all)
     }
 }
 
-static void mpi_exchange(int to, const void *out, size_t n_out, int from, void *in, size_t n_in)
+static void mpi_exchange(int channel, int to, const void *out, size_t n_out, int from, void *in, size_t n_in)
 {
     for (size_t sent = 0, got = 0; sent < n_out || got < n_in;) {
         MPI_Request all[2];
         int n = 0;
         const size_t s = n_out - sent < PIECE ? n_out - sent : PIECE, g = n_in - got < PIECE ? n_in - got : PIECE;
         if (g)
-            MPI_Irecv((char *)in + got, (int)g, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &all[n++]);
+            MPI_Irecv((char *)in + got, (int)g, MPI_BYTE, from, channel, MPI_COMM_WORLD, &all[n++]);
         if (s)
-            MPI_Isend((const char *)out + sent, (int)s, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &all[n++]);
+            MPI_Isend((const char *)out + sent, (int)s, MPI_BYTE, to, channel, MPI_COMM_WORLD, &all[n++]);
         wait_for(n, all);
         sent += s, got += g;
     }
