@@ -255,7 +255,7 @@ int ranks_piece(const ranks *r, int rank)
     return p;
 }
 
-enum { AT_ONCE = 1 << 18 }; /* elements of a message of sums */
+enum { AT_ONCE = 1 << 20 }; /* elements of a message of sums */
 
 typedef struct round_trip { /* with whom, and the bytes that go each way */
     int with;

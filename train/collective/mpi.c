@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, BEAT_TAG = 2 }; /* bytes of a message: counts are int; lower tags are channels */
+enum { AT_ONCE = 4 };                   /* messages on their way each way: one is agreed on while others are moved */
 /* Tests until others get the core now and then, and until a partner is late: some ms, in which a message that is on its
  * way has come. */
 enum { SOON = 1000, LATE = 10000 };
@@ -25,7 +26,7 @@ static bool mpi_open(int *rank, int *count, atomic_uint *alive)
 /* MPI's own waiting keeps a core busy, which threads of other ranks may need. */
 static void wait_for(int n, MPI_Request *all)
 {
-    MPI_Status status[2]; /* MPI_STATUSES_IGNORE is an address that compilers warn of */
+    MPI_Status status[2 * AT_ONCE]; /* MPI_STATUSES_IGNORE is an address that compilers warn of */
     int done = 0;
     for (int i = 0; !done; i++) {
         atomic_fetch_add_explicit(waits, 1, memory_order_relaxed);
@@ -40,15 +41,18 @@ static void wait_for(int n, MPI_Request *all)
 static void mpi_exchange(int channel, int to, const void *out, size_t n_out, int from, void *in, size_t n_in)
 {
     for (size_t sent = 0, got = 0; sent < n_out || got < n_in;) {
-        MPI_Request all[2];
+        MPI_Request all[2 * AT_ONCE];
         int n = 0;
-        const size_t s = n_out - sent < PIECE ? n_out - sent : PIECE, g = n_in - got < PIECE ? n_in - got : PIECE;
-        if (g)
+        for (size_t g; n < AT_ONCE && got < n_in; got += g) {
+            g = n_in - got < PIECE ? n_in - got : PIECE;
             MPI_Irecv((char *)in + got, (int)g, MPI_BYTE, from, channel, MPI_COMM_WORLD, &all[n++]);
-        if (s)
+        }
+        const int most = n + AT_ONCE;
+        for (size_t s; n < most && sent < n_out; sent += s) {
+            s = n_out - sent < PIECE ? n_out - sent : PIECE;
             MPI_Isend((const char *)out + sent, (int)s, MPI_BYTE, to, channel, MPI_COMM_WORLD, &all[n++]);
+        }
         wait_for(n, all);
-        sent += s, got += g;
     }
 }
 
