@@ -7,7 +7,9 @@ cd "$dir" || exit 1
 set -- --tokenizer vocab.txt --labels 2 --length 12 --batch 16 --threads 1 --data train.tsv --steps 3 -q
 "$TESSERA" train model.json "$@" --shards 8 -o run || wrong "shards do not train"
 "$TESSERA" train model.json "$@" -o whole || wrong "a whole batch does not train"
-ask() { "$TESSERA" explain run --threads 1 --json "$@" || wrong "explain $*"; }
+machine="l3:1(32MB) l2:2(2MB) core:2 isa:avx2 rates:avx2(clock=2700,fma=200,latency=4,l1=6800,l2=3300,l3=1000,memory=470"
+machine="$machine,near=1200,far=820,seen=25,start=100)" # times are those of its rates, whatever other work there is here
+ask() { "$TESSERA" explain run --threads 1 --json --machine "$machine" "$@" || wrong "explain $*"; }
 ask --ranks 64 --net 'latency:1s bandwidth:1000000GB/s' >late.json
 ask --ranks 8 --net 'bandwidth:1MB/s latency:1ns' >slow.json
 ask --ranks 8 --net 'latency:1ns bandwidth:1000000GB/s' >fast.json

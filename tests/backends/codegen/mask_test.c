@@ -108,6 +108,11 @@ static bool set_up(rig *r, const problem *p)
     return CHECK(n >= 4 && ts_graph_ok(r->g, &e));
 }
 
+/* What pays is decided by rates: here by some that were measured once, not by those of the machine at hand. */
+static const char machine[] =
+    "l3:1(32MB) l2:2(2MB) core:2 isa:avx512 rates:avx512(clock=2700,fma=200,latency=4,l1=12000,"
+    "l2=4700,l3=1000,memory=560,near=1800,far=1000,seen=25,start=100)";
+
 static bool says_so(const rig *r, const ts_options *o) /* that something is left out */
 {
     ts_error e = {0};
@@ -180,7 +185,7 @@ int main(void)
         rig r;
         if (set_up(&r, &problems[i])) {
             CHECK(!says_so(&r, &(ts_options){.schema = whole}) && !says_so(&r, &(ts_options){.schema = all_blocks}));
-            if (!CHECK(says_so(&r, &(ts_options){0}) == problems[i].left_out &&
+            if (!CHECK(says_so(&r, &(ts_options){.machine = machine}) == problems[i].left_out &&
                        says_so(&r, &(ts_options){.schema = blocks}) == problems[i].left_out))
                 printf("  %s low=%g\n", problems[i].how, problems[i].low);
             for (int k = 0; k < COUNT(padding); k++) {
