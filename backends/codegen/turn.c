@@ -44,12 +44,13 @@ static bool lies_along(emitter *m, int load)
            vector_runs(m, load, other, (int)trips);
 }
 
-/* Rather than one by one */
+/* Rather than one by one; what is the same for a whole vector is no vector */
 static bool turns(emitter *m, int load)
 {
     const dtype d = load == RESULT ? stored_as(m->p, m->s->node) : source_dtype(m, load);
+    const bool varies = load == RESULT || x_axes_of(m->s->load[load]) >> m->tile.vectors.axis & 1;
     element e;
-    return m->tile.vectors.n <= MOST && vector_kind(m, d, &e) &&
+    return varies && m->tile.vectors.n <= MOST && vector_kind(m, d, &e) &&
            callees_have(m->d, "turn", 4, (instance){e, m->tile.vectors.n}) && lies_along(m, load);
 }
 
@@ -121,7 +122,8 @@ static const cexpr *name_of(const emitter *m, int load, const cexpr *i)
 static void declare(emitter *m, int load, element e)
 {
     const char *name = cexpr_text(m->mem, name_of(m, load, cexpr_number(m->mem, m->tile.vectors.n)));
-    code_let(&m->out.code, vector_type(m, e), name, cexpr_word(m->mem, "{0}"));
+    stmt *s = code_let(&m->out.code, vector_type(m, e), name, cexpr_word(m->mem, "{0}"));
+    s->bytes = vector_bytes(m, e), s->trips = m->tile.vectors.n;
 }
 
 static void exchange_elements(emitter *m, int load, element e)

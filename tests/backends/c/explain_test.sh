@@ -36,6 +36,8 @@ counts product.json 'n/16 m/5 k m@unroll n@vector' multiply_adds=$fma broadcasts
 # columns beyond the last vector: 12 of 16 elements count
 sed 's/96/12/' product.json >narrow.json
 counts narrow.json 'm/6 k m@unroll n@vector' multiply_adds=$((24 * 2 * 64)) stores=48
+# vectors along the rows: elements of b are broadcast, and not read as vectors along the columns besides
+counts product.json 'm/8 n/8 k n@unroll m@vector' multiply_adds=$fma broadcasts=$fma loads=0
 # one number at a time
 counts product.json 'm n k' multiply_adds=0 scalars=$((24 * 96 * 64)) scalar_loads=$((2 * 24 * 96 * 64)) scalar_stores=$((24 * 96))
 finish
