@@ -14,6 +14,10 @@ static const fn fused = {.name = "fma", .arity = 3, .result = R_SAME, .c_real = 
 
 /* x / s: the same wherever whole numbers of 17 bits are told apart by it */
 static const fn quotient = {.name = "quotient", .arity = 2, .result = R_SAME, .c_real = "quotient($0, $1)"};
+/* A whole number near x, less n: of two sums, as a real of 2^23 or more has no fraction. Zeros come out positive. It
+ * takes no longer than to round, which some processors do in two steps, and the sum that follows is for nothing. */
+enum { NEAR = 3 << 22 };
+static const fn near = {.name = "near", .arity = 2, .result = R_SAME, .c_real = "(($0 + 12582912.0f) - $1)"};
 /* x where it is more than a number, which is what not-a-numbers become */
 static double larger(const double *x)
 {
@@ -146,22 +150,21 @@ static const expr *rounded_of(arena *mem, const expr *x)
     }
     const float s = (float)by[4]->lit, zero = (float)by[2]->lit;
     const double low = by[1]->lit - zero, high = by[0]->lit - zero;
-    if (!(s > 1e-30f && s < 1e30f && low >= -0x1p17 && low <= high && high <= 0x1p17))
+    if (!(s > 1e-30f && s < 1e30f && low >= -0x1p17 && low <= high && high <= 0x1p17) || zero != rintf(zero) ||
+        fabsf(zero) > 0x1p17f)
         return x;
     const expr *least = called(mem, x->arg[0], x->arg[0]->fn, (const expr *[]){of, real_number(mem, low * s)});
     const expr *within = x2(mem, "min", least, real_number(mem, high * s));
     const expr *of_s = s == 1 ? within : called(mem, x, &quotient, (const expr *[]){within, real_number(mem, s)});
-    return x2(mem, "add", x1(mem, "round", of_s), real_number(mem, zero));
+    return called(mem, x, &near, (const expr *[]){of_s, real_number(mem, NEAR - zero)});
 }
 
-/* (round(x / s) + zero) - zero, which is exact: all that is left of it is that -0 is none. */
+/* (round(x / s) + zero) - zero, which is exact: as if that zero were 0 */
 static const expr *without_zero(arena *mem, const expr *x)
 {
-    const expr *sum = x_is_call(x, "sub") && x_is_call(x->arg[0], "add") ? x->arg[0] : NULL,
-               *zero = sum ? x_uncast(sum->arg[1]) : NULL;
-    const bool same = sum && x_is_call(sum->arg[0], "round") && x_is_call(sum->arg[0]->arg[0], "quotient") &&
-                      zero->kind == X_LIT && is_number(x_uncast(x->arg[1]), zero->lit, 0);
-    return same ? x2(mem, "add", sum->arg[0], real_number(mem, 0)) : x;
+    const expr *sum = x_is_call(x, "sub") && x_is_call(x->arg[0], "near") ? x->arg[0] : NULL;
+    const bool same = sum && is_number(x_uncast(x->arg[1]), NEAR - x_uncast(sum->arg[1])->lit, 0);
+    return same ? called(mem, x, &near, (const expr *[]){sum->arg[0], real_number(mem, NEAR)}) : x;
 }
 
 /* The least and the most that x can be, which is a number; false: it is not known. */
@@ -175,11 +178,9 @@ static bool between(const expr *x, double *low, double *high)
         return *low <= *high;
     }
     const bool shared = x_is_call(x, "quotient") && by && by->lit > 0; /* by less than 0 the two would change places */
-    const bool known = (x_is_call(x, "round") || x_is_call(x, "add") || shared) && between(x->arg[0], low, high);
-    if (known && x_is_call(x, "round"))
-        *low = rint(*low), *high = rint(*high);
-    else if (known && x_is_call(x, "add"))
-        *low += by->lit, *high += by->lit;
+    const bool known = (x_is_call(x, "near") || shared) && between(x->arg[0], low, high);
+    if (known && x_is_call(x, "near"))
+        *low = rint(*low) + NEAR - by->lit, *high = rint(*high) + NEAR - by->lit;
     else if (known)
         *low /= by->lit, *high /= by->lit;
     return known;

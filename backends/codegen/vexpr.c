@@ -21,6 +21,7 @@ static const form forms[] = {
     {"max", "~max($0, $1)", "~blend((#M)($0 > $1), $0, $1)"},
     {"min", "~min($0, $1)", "~blend((#M)($0 < $1), $0, $1)"},
     {"above", "~above($0, $1)", NULL},
+    {"near", "(($0 + ~splat(12582912.0f)) - $1)", NULL},
     {"sqrt", "~sqrt($0)", NULL},
     {"floor", "~floor($0)", "$0"},
     {"ceil", "~ceil($0)", "$0"},

@@ -31,7 +31,8 @@ grep -q 'quotient_x4(' code/k_*.c || wrong "what is rounded is divided"
 grep -q 'x4_min(f32x4_above(' code/k_*.c || wrong "what is no number is not limited"
 ! grep -Eq 'blend\(\(i32x4\)\(v|splat\(124|uint8_t' code/k_*.c || wrong "a zero is added and taken off again"
 model 1 '{"op": "QuantizeLinear", "in": ["p", "s", "z"], "out": ["y"]}'
-grep -q 'i8x4_narrow(i32x4_of(f32x4_rint(' code/k_*.c || wrong "what is rounded to bytes is limited once more"
+grep -q 'i8x4_narrow(i32x4_of((quotient_x4(' code/k_*.c || wrong "what is rounded to bytes is limited once more"
+! grep -q 'f32x4_rint(' code/k_*.c || wrong "what is of few bits is rounded in two steps"
 model 1e-5 '{"op": "Relu", "in": ["p"], "out": ["y"]}'
 ! grep -q 'sums\[' code/k_*.c || wrong "12 sums leave 16 registers for one number"
 finish
