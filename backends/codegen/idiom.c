@@ -49,9 +49,11 @@ static const expr *called(arena *mem, const expr *x, const fn *f, const expr *co
 
 static const expr *one_and_erf_of(arena *mem, const expr *x)
 {
+    if (x_is_call(x, "erf") && x_is_call(x->arg[0], "div"))
+        return x1(mem, "erf", multiplied(mem, x->arg[0]));
     for (int i = 0; i < 2 && x_is_call(x, "add"); i++)
         if (x_is_call(x->arg[i], "erf") && is_number(x->arg[1 - i], 1, 0))
-            return called(mem, x, &one_and_erf, (const expr *[]){multiplied(mem, x->arg[i]->arg[0])});
+            return called(mem, x, &one_and_erf, x->arg[i]->arg);
     return x;
 }
 

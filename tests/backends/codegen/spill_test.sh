@@ -33,6 +33,8 @@ grep -q 'x4_min(f32x4_above(' code/k_*.c || wrong "what is no number is not limi
 model 1 '{"op": "QuantizeLinear", "in": ["p", "s", "z"], "out": ["y"]}'
 grep -q 'i8x4_narrow(i32x4_of((quotient_x4(' code/k_*.c || wrong "what is rounded to bytes is limited once more"
 ! grep -q 'f32x4_rint(' code/k_*.c || wrong "what is of few bits is rounded in two steps"
+model 5e-5 '{"op": "Div", "in": ["p", "s"], "out": ["q"]}, {"op": "Erf", "in": ["q"], "out": ["y"]}'
+! grep -q '/ f32x4_splat' code/k_*.c || wrong "what erf is taken of is divided"
 model 1e-5 '{"op": "Relu", "in": ["p"], "out": ["y"]}'
 ! grep -q 'sums\[' code/k_*.c || wrong "12 sums leave 16 registers for one number"
 finish
