@@ -226,6 +226,7 @@ typedef struct tile_state {         /* inside a tile function */
     const move_form *pair;         /* two runs of them, of two trips of the innermost loop; NULL: one by one */
     int64_t trips;                 /* of the loop that was opened last */
     const char *sums;              /* where they wait for what follows; NULL: in "acc", the registers */
+    const char *step;              /* where FINISH puts a step on the way to the value; NULL: it stores the value */
     int piece;                     /* which piece of the states is stored: the result's first subscript */
     vector_access vector;
     vector_loop vectors;
@@ -271,6 +272,8 @@ typedef struct emitter {
  * the sums so far, KEEP: for later ones */
 typedef enum tile_phase { CLEAR, BODY, MERGE, GATHER, CARRY, SPILL, FINISH, TAKE, KEEP } tile_phase;
 bool phase_spills(emitter *m, int64_t sums); /* what follows so many has too few registers beside them */
+/* A part of x, over the sums, that is done first for all of them, and is what x then goes on from; NULL: x is short */
+const expr *phase_step(emitter *m, const expr **x);
 /* access.c: offsets in elements within a load's source, and within the result's place. */
 const affine *source_offset(emitter *m, int load, const affine *const *axis);
 const affine *store_offset(emitter *m, const affine *const *axis);

@@ -147,7 +147,7 @@ static void write_access(emitter *m, const strip *t)
                                       : partial_value(m),
                *const *x = several ? m->stage.fold->arg + m->stage.fold->n_state : &one;
     const bool opened = vector_open(m, q, trip, several ? m->stage.fold->n_state : 1, x,
-                                    t->ph == FINISH && !m->stage.outer_fold && !m->s->n_piece);
+                                    t->ph == FINISH && !m->stage.outer_fold && !m->s->n_piece && !m->tile.step);
     write_trips(m, t->in);
     if (opened)
         vector_close(m);
@@ -225,7 +225,7 @@ static void write_phase(emitter *m, tile_phase ph)
 }
 
 /* An accumulator for each element of the tile, [trips of each loop in registers]: how many */
-static int64_t declare_acc(emitter *m, const char *name)
+static int64_t declare_acc(emitter *m, const char *name, const char *own) /* NULL: of what is summed up */
 {
     int64_t count = 1;
     ENDED_BY(text_free) text dims = {0};
@@ -246,7 +246,7 @@ static int64_t declare_acc(emitter *m, const char *name)
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1);
     for (int k = 0; k < stage_states(m->s); k++)
-        code_let(&m->out.code, tuple_type(m, k),
+        code_let(&m->out.code, own ? own : tuple_type(m, k),
                  tuple_fold(m) ? arena_format(m->mem, "%s%d%s", name, k, text_str(&dims))
                                : arena_format(m->mem, "%s%s", name, text_str(&dims)),
                  NULL);
@@ -423,11 +423,21 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
 /* What follows the sums goes over rows of the tile, and reads them from memory. */
 static void finish_rows(emitter *m)
 {
-    declare_acc(m, "sums");
+    const expr *whole = m->stage.value, *rest = with_idioms(m, whole), *step;
+    declare_acc(m, "sums", NULL);
     write_phase(m, SPILL);
     m->tile.sums = "sums";
+    while ((step = phase_step(m, &rest))) {
+        const bool same = m->tile.step || m->stage.fold->dtype == step->dtype;
+        if (!same)
+            declare_acc(m, "steps", value_spelled(m, step->dtype));
+        m->stage.value = step, m->tile.step = same ? m->tile.sums : "steps";
+        write_phase(m, FINISH);
+        m->tile.sums = m->tile.step;
+    }
+    m->stage.value = rest, m->tile.step = NULL;
     write_phase(m, FINISH);
-    m->tile.sums = NULL;
+    m->stage.value = whole, m->tile.sums = NULL;
 }
 
 static bool rows_alike(const emitter *m) /* of vectors of sums, of which nothing but their value is made */
@@ -473,7 +483,7 @@ static void write_body(emitter *m, tile_made *f)
     vectors_find(m);
     int64_t sums = 0;
     if (m->stage.fold) {
-        sums = declare_acc(m, "acc");
+        sums = declare_acc(m, "acc", NULL);
         write_phase(m, CLEAR);
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */

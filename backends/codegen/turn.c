@@ -70,7 +70,7 @@ static bool plain(const strip *t) /* all of its trips are done, whatever the run
 
 static bool stores(const emitter *m, tile_phase ph)
 {
-    return ph == FINISH && !m->stage.outer_fold && !m->s->n_piece && !m->stage.carries &&
+    return ph == FINISH && !m->tile.step && !m->stage.outer_fold && !m->s->n_piece && !m->stage.carries &&
            !mask_bounds(m, nest_last(m->s)) && !varying_row(m, nest_last(m->s), over_vectors(m)->range);
 }
 

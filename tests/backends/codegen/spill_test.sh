@@ -1,7 +1,7 @@
 #!/bin/sh
 # Where what follows sums has more numbers than registers are left, the sums wait in memory and a loop goes over rows of
 # the tile; where there are enough they stay. Rounding takes no division, and to natural numbers no test for what is no
-# number, nor a second limit. Numbers are those of the interpreter.
+# number, nor a second limit, and each of several is a step of its own over all rows. Numbers are those of the interpreter.
 # ctest: fast
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
@@ -33,6 +33,11 @@ grep -q 'x4_min(f32x4_above(' code/k_*.c || wrong "what is no number is not limi
 model 1 '{"op": "QuantizeLinear", "in": ["p", "s", "z"], "out": ["y"]}'
 grep -q 'i8x4_narrow(i32x4_of((quotient_x4(' code/k_*.c || wrong "what is rounded to bytes is limited once more"
 ! grep -q 'f32x4_rint(' code/k_*.c || wrong "what is of few bits is rounded in two steps"
+model 0.0371 '{"op": "QuantizeLinear", "in": ["p", "s", "z"], "out": ["q"]},
+       {"op": "DequantizeLinear", "in": ["q", "s", "z"], "out": ["r"]}, {"op": "Relu", "in": ["r"], "out": ["t"]},
+       {"op": "QuantizeLinear", "in": ["t", "s", "z"], "out": ["u"]},
+       {"op": "DequantizeLinear", "in": ["u", "s", "z"], "out": ["y"]}'
+[ "$(grep -c '^ *sums\[m_3\][^=]* =' code/k_*.c)" = 2 ] || wrong "two roundings are no steps of one each"
 model 5e-5 '{"op": "Div", "in": ["p", "s"], "out": ["q"]}, {"op": "Erf", "in": ["q"], "out": ["y"]}'
 ! grep -q '/ f32x4_splat' code/k_*.c || wrong "what erf is taken of is divided"
 model 1e-5 '{"op": "Relu", "in": ["p"], "out": ["y"]}'
