@@ -387,6 +387,16 @@ static bool apply_scalar(const onnx_call *c, onnx_value *out, err *e)
     return !err_is(e);
 }
 
+static bool only_moves(graph *g, const node *y, const node *x) /* elements of x, into y */
+{
+    err none = {0};
+    defn d;
+    while (y && y != x && !node_is_leaf(y) && y->n_in && (y->op->text || y->op->body) &&
+           g_defn(y, &g->mem, &d, &none) && d.value->kind == X_LOAD && d.value->from == y->in[0])
+        y = y->in[0];
+    return y == x;
+}
+
 static bool apply(const maker *m, const onnx_call *c, onnx_value *out, err *e)
 {
     if (m->scalar)
@@ -398,6 +408,8 @@ static bool apply(const maker *m, const onnx_call *c, onnx_value *out, err *e)
         return false;
     for (int i = 0; i < c->n_out; i++)
         out[i].node = result[i];
+    if (c->n_in && c->n_out && c->value[0].texts && only_moves(c->g, result[0], c->in[0]))
+        out[0].texts = c->value[0].texts, out[0].none = c->value[0].none;
     return true;
 }
 

@@ -39,15 +39,17 @@ def step(name, kind, ins, outs, attrs):
             "attr": {k: attribute(v) for k, v in attrs.items()}}
 
 
-def run(name, kind, version, x, want, tolerance=1e-5, target="interp", before=None, **attrs):
-    """before: attributes of a LabelEncoder through which the input goes first"""
+def run(name, kind, version, x, want, tolerance=1e-5, target="interp", before=None, moved=(), **attrs):
+    """before: attributes of a LabelEncoder through which the input goes first, and then through the steps `moved`"""
     global runs, bad
     outs = [f"y{i}" for i in range(len(want))]
     first = [step("b", "LabelEncoder", ["x"], ["t"], before)] if before else []
+    for i, (o, a) in enumerate(moved):
+        first.append({"op": o, "in": first[-1]["out"], "out": [f"t{i}"], "attr": a})
     graph = {"format": "graph/1", "opset": {"": 17, "ai.onnx.ml": version},
              "inputs": [{"name": "x", "dtype": DTYPES[x.dtype.type], "shape": list(x.shape)}],
              "outputs": [{"name": o} for o in outs],
-             "nodes": [*first, step("n", kind, ["t" if before else "x"], outs, attrs)]}
+             "nodes": [*first, step("n", kind, [first[-1]["out"][0] if first else "x"], outs, attrs)]}
     with open(f"{FOLDER}/m.json", "w") as f:
         json.dump(graph, f)
     np.save(f"{FOLDER}/x.npy", x)
@@ -396,6 +398,9 @@ def features(x):
         kept = np.where((x == 1) | (x == 0), 4, np.where(x == 3, -5, 9)).astype(np.int64)
         run("texts to labels", "LabelEncoder", 2, x, [kept], before=texts, keys_strings=["", "none", "one", "three"],
             values_int64s=[7, 9, 4, -5])
+        run("moved texts to labels", "LabelEncoder", 2, x, [kept.T.reshape(1, -1)], before=texts,
+            moved=[("Identity", {}), ("Transpose", {}), ("Flatten", {"axis": 0})],
+            keys_strings=["", "none", "one", "three"], values_int64s=[7, 9, 4, -5])
         run("texts to labels or none", "LabelEncoder", 2, x, [np.where(kept == 4, 1.5, -0.0).astype(np.float32)],
             before=texts, keys_strings=["one", "on"], values_floats=[1.5, 2.5])
         run("texts to texts", "LabelEncoder", 2, x, [np.where(kept == -5, 1, np.where(kept == 9, 0, -1))], before=texts,
