@@ -1,5 +1,5 @@
 """Files as the usual tools write them load and give what ONNX Runtime gives: python3 tools.py TESSERA WORK [NAME...].
-Twelve small models (tools_models.py) go through shape inference, simplifiers, optimizers and quantizers; each file is
+Fifteen small models (tools_models.py) go through shape inference, simplifiers, optimizers and quantizers; each file is
 run here and in ONNX Runtime without its optimizations. Needs onnx and onnxruntime; other tools where they are there."""
 import contextlib
 import io
@@ -34,6 +34,11 @@ def inferred(source, to, feeds):
 def simplified(source, to, feeds):
     import onnxsim
     onnx.save(onnxsim.simplify(onnx.load(source))[0], to)
+
+
+def slimmed(source, to, feeds):
+    import onnxslim
+    onnxslim.slim(source, to)
 
 
 def optimized(level):
@@ -103,11 +108,12 @@ def then(*steps):
 QDQ, QOP = QuantFormat.QDQ, QuantFormat.QOperator
 U8, I8, U16, I16 = QuantType.QUInt8, QuantType.QInt8, QuantType.QUInt16, QuantType.QInt16
 BASIC, EXTENDED, ALL = (optimized(level) for level in ("BASIC", "EXTENDED", "ALL"))
-TRANSFORMERS = {"bert": "bert", "vit": "vit", "gpt2": "gpt2", "llama": "gpt2"}
+TRANSFORMERS = {"bert": "bert", "vit": "vit", "gpt2": "gpt2", "llama": "gpt2", "t5": "t5", "unet": "unet"}
 # what writes it, and how far a result may be off, as a share of the largest
 TOOLS = {
     "as it is": (lambda source, to, feeds: onnx.save(onnx.load(source), to), 1e-5),
-    "infer_shapes": (inferred, 1e-5), "onnxsim": (simplified, 1e-5),
+    "infer_shapes": (inferred, 1e-5), "onnxsim": (simplified, 1e-5), "onnxslim": (slimmed, 1e-5),
+    "onnxsim, extended": (then(simplified, EXTENDED), 1e-5),
     "ort basic": (BASIC, 1e-5), "ort extended": (EXTENDED, 1e-5), "ort all": (ALL, 1e-5),
     "dynamic i8": (dynamic(I8), 3e-2), "dynamic u8 per channel": (dynamic(U8, True), 3e-2),
     "dynamic i8, extended": (then(dynamic(I8), EXTENDED), 3e-2),
@@ -130,6 +136,7 @@ def tools(name):
     if name in TRANSFORMERS:
         kind = TRANSFORMERS[name]
         all["transformers"] = (transformers(kind), 1e-4)
+        all["onnxsim, transformers"] = (then(simplified, transformers(kind)), 1e-4)
         all["transformers, dynamic i8"] = (then(transformers(kind), dynamic(I8)), 3e-2)
         all["transformers, static qoperator"] = (then(transformers(kind), prepared, static(QOP, U8, I8)), 3e-2)
         all["transformers, halves"] = (transformers(kind, True), 1e-2)

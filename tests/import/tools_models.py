@@ -1,4 +1,4 @@
-"""Twelve small models as exporters write them: name -> (model, what a run needs). Needs onnx and numpy."""
+"""Fifteen small models as exporters write them: name -> (model, what a run needs). Needs onnx and numpy."""
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
@@ -220,9 +220,77 @@ def recurrent(kind, gates):
     return build
 
 
+def t5(g):
+    """An encoder and a decoder that looks at it; places by a table of distances, no bias, norms without a mean."""
+    size, time, n = 32, 8, 4
+    table = g.weight(15, n, scale=1)
+    apart = g.weight(value=np.arange(time)[None] - np.arange(time)[:, None] + 7)
+    near = g("Unsqueeze", g("Transpose", g("Gather", table, apart), perm=[2, 0, 1]), g.ints(0))
+    far = g.weight(value=np.triu(np.full((1, 1, time, time), -1e9, np.float32), 1))
+
+    def norm(x):
+        mean = g("ReduceMean", g("Pow", x, g.number(2)), axes=[-1])
+        scale = g("Div", g.number(1), g("Sqrt", g("Add", mean, g.number(1e-6))))
+        return g("Mul", g.weight(size, scale=1), g("Mul", x, scale))
+
+    def attention(x, y, bias):
+        q = g.heads(g.linear(x, size, size, bias=False), n, time, size // n)
+        k, v = (g.heads(g.linear(y, size, size, bias=False), n, time, size // n) for _ in range(2))
+        s = g("MatMul", q, g("Transpose", k, perm=[0, 1, 3, 2]))
+        h = g("MatMul", g("Softmax", g("Add", s, bias) if bias else s, axis=-1), v)
+        h = g("Reshape", g("Transpose", h, perm=[0, 2, 1, 3]), g.ints(0, time, size))
+        return g("Add", x, g.linear(h, size, size, bias=False))
+
+    def block(x, y, bias):
+        h = norm(x)
+        x = attention(h, h, bias)
+        x = attention(norm(x), y, None) if y else x
+        return g("Add", x, g.linear(g("Relu", g.linear(norm(x), size, 64, bias=False)), 64, size, bias=False))
+
+    words = g.weight(20, size, scale=1)
+    y = norm(block(g("Gather", words, tokens(g)), None, near))
+    ids = g.input("labels", g.rng.integers(0, 20, (2, time)), ["batch", time])
+    return g.linear(norm(block(g("Gather", words, ids), y, g("Add", near, far))), size, 20, bias=False)
+
+
+def excited(g):
+    """Channels weighed by what they have on average, as in MobileNetV3 and EfficientNet."""
+    x = g("HardSwish", g.conv(image(g, 3), 3, 16, stride=2, relu=None))
+    for _ in range(2):
+        y = g("HardSwish", g.conv(g.conv(x, 16, 32, 1), 32, 32, group=32, relu=None))
+        scale = g.conv(g("ReduceMean", y, axes=[2, 3], keepdims=1), 32, 8, 1, norm=False)
+        y = g("Mul", y, g("HardSigmoid", g.conv(scale, 8, 32, 1, norm=False, relu=None), alpha=1 / 6, beta=0.5))
+        x = g("Add", x, g.conv(y, 32, 16, 1, relu=None))
+    return g.classes(x, 16, 5)
+
+
+def unet(g):
+    """As in diffusion models: norms of groups of channels, SiLU, attention over pixels, a step's own channels."""
+    def norm(x, n, size):
+        one, zero = g.weight(value=np.ones(4)), g.weight(value=np.zeros(4))
+        y = g("InstanceNormalization", g("Reshape", x, g.ints(0, 4, -1)), one, zero)
+        y = g("Reshape", y, g.ints(-1, n, size, size))
+        y = g("Add", g("Mul", y, g.weight(n, 1, 1, scale=1)), g.weight(n, 1, 1))
+        return g("Mul", y, g("Sigmoid", y))
+
+    step = g.input("step", g.rng.standard_normal((2, 8)).astype(np.float32), ["batch", 8])
+    x = g.conv(image(g, 4, 8), 4, 16, norm=False, relu=None)
+    y = g.conv(norm(x, 16, 8), 16, 16, norm=False, relu=None)
+    y = g("Add", y, g("Unsqueeze", g.linear(step, 8, 16), g.ints(2, 3)))
+    x = g("Add", x, g.conv(norm(y, 16, 8), 16, 16, norm=False, relu=None))
+    y = g.conv(x, 16, 16, stride=2, norm=False, relu=None)
+    h = g.attention(g("Transpose", g("Reshape", y, g.ints(0, 16, 16)), perm=[0, 2, 1]), 16, 16, 2)
+    y = g("Add", y, g("Reshape", g("Transpose", h, perm=[0, 2, 1]), g.ints(0, 16, 4, 4)))
+    y = g("Resize", y, "", g.weight(value=np.array([1, 1, 2, 2], np.float32)), mode="nearest",
+          coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    y = g.conv(g("Concat", x, y, axis=1), 32, 16, norm=False, relu=None)
+    return g.conv(norm(y, 16, 8), 16, 4, norm=False, relu=None)
+
+
 BUILDERS = {"mlp": mlp, "convolutions": convolutions, "residual": residual, "depthwise": depthwise,
             "upsample": upsample,
-            "bert": bert, "gpt2": gpt2, "vit": vit, "llama": llama, "lstm": recurrent("LSTM", 4),
+            "bert": bert, "gpt2": gpt2, "vit": vit, "llama": llama, "t5": t5, "excited": excited,
+            "unet": unet, "lstm": recurrent("LSTM", 4),
             "gru": recurrent("GRU", 3), "rnn": recurrent("RNN", 1)}
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that shape inference, simplifiers, optimizers and quantizers write of twelve small models, where they are
+# Files that shape inference, simplifiers, optimizers and quantizers write of fifteen small models, where they are
 # installed: tools.py.
 # ctest: long
 . "$SOURCE/tests/import/python.sh"
