@@ -262,7 +262,7 @@ static bool is_moved(const forward *f, const node *y)
 
 static const node *tangent_of(forward *f, const node *y)
 {
-    arena mem = {0};
+    ENDED_BY(arena_free) arena mem = {0};
     defn d;
     int index;
     bool none = false;
@@ -274,7 +274,6 @@ static const node *tangent_of(forward *f, const node *y)
         if (!t && !x_alone(d.value))
             t = by_element(f, y, &d, &none);
     }
-    arena_free(&mem);
     if (t || none)
         return t;
     f->g->err = (err){0}; /* of what was tried */

@@ -12,9 +12,8 @@
 static void find_bands(task *j)
 {
     for (int i = 0; i < j->in->type.rank; i++) {
-        reach *of = reach_make(j->out, j->in, i, j->from[i], j->size[i]);
+        ENDED_BY(heap_free) reach *of = reach_make(j->out, j->in, i, j->from[i], j->size[i]);
         j->band[i] = of[j->out->id];
-        free(of);
     }
 }
 

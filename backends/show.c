@@ -44,9 +44,8 @@ void show_pass(void *user, const plan *p, int pass)
 {
     const ts_options *o = user;
     ENDED_BY(text_free) text t = {0};
-    char *nodes = ts_print(p->n_root, p->root);
+    ENDED_BY(heap_free) char *nodes = ts_print(p->n_root, p->root);
     text_add(&t, "%s", nodes);
-    ts_free(nodes);
     for (int i = 0; i < p->n_kernel; i++) {
         const kernel *k = &p->kernel[i];
         text_add(&t, "%sk%d %s %s:", i ? "" : "\n", i, k->op, k->label);

@@ -66,9 +66,8 @@ static cJSON *read_results(const char *text, const char *name, ts_error *e)
 
 static void add_value(cJSON *row, const char *key, const cJSON *v)
 {
-    char *text = cJSON_IsString(v) ? NULL : v ? js_to_text(v, false) : NULL;
+    ENDED_BY(heap_free) char *text = cJSON_IsString(v) ? NULL : v ? js_to_text(v, false) : NULL;
     js_text(row, key, cJSON_IsString(v) ? v->valuestring : text ? text : "not stated");
-    free(text);
 }
 
 /* Lists what differs; false when something does that makes the times incomparable. */
@@ -178,8 +177,8 @@ static series samples_of(const cJSON *results, const cJSON *candidate)
     const cJSON *launches = js_get(candidate, "samples"), *l, *s;
     int n = 0, n_launches = cJSON_GetArraySize(launches), at = 0;
     cJSON_ArrayForEach(l, launches) n += cJSON_GetArraySize(l);
-    int *start = calloc((size_t)n_launches + 1, sizeof *start);
-    double *v = calloc((size_t)n + 1, sizeof *v);
+    ENDED_BY(heap_free) int *start = calloc((size_t)n_launches + 1, sizeof *start);
+    ENDED_BY(heap_free) double *v = calloc((size_t)n + 1, sizeof *v);
     bool *aside = calloc((size_t)n + 1, sizeof *aside), any = start && v && aside;
     n = 0;
     if (!any)
@@ -195,8 +194,6 @@ static series samples_of(const cJSON *results, const cJSON *candidate)
         start[++at] = n;
     }
     series out = any ? series_of(&(sample_set){n_launches, start, v}, aside) : (series){0};
-    free(start);
-    free(v);
     free(aside);
     return out;
 }
@@ -274,7 +271,7 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     if (report_is(o->before, FORMAT_SUITE) && report_is(o->after, FORMAT_SUITE))
         return suite_compare(&named, comparison_text, e);
     pair_of_files p = {.o = &named};
-    cJSON *out = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *out = cJSON_CreateObject();
     js_put(out, "format:%s,before:%s,after:%s", FORMAT_COMPARISON, named.before_name, named.after_name);
     p.before = read_results(o->before, named.before_name, e);
     p.after = p.before ? read_results(o->after, named.after_name, e) : NULL;
@@ -282,18 +279,16 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     *comparison_text = good ? js_to_text(out, false) : NULL;
     cJSON_Delete(p.before);
     cJSON_Delete(p.after);
-    cJSON_Delete(out);
     return good;
 }
 
 bool bench_has_verdict(const char *json, const char *wanted)
 {
-    cJSON *v = cJSON_Parse(json);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(json);
     const cJSON *c;
     bool found = false;
     cJSON_ArrayForEach(c, js_get(v, "comparisons")) found |= strcasecmp(js_get_text(c, "verdict"), wanted) == 0;
     cJSON_ArrayForEach(c, js_get(v, "candidates")) found |= strcasecmp(js_get_text(c, "status"), wanted) == 0;
     cJSON_ArrayForEach(c, js_get(v, "peers")) found |= strcasecmp(js_get_text(c, "status"), wanted) == 0;
-    cJSON_Delete(v);
     return found;
 }

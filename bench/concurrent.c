@@ -128,7 +128,7 @@ bool concurrent_run(const concurrent *c, cJSON *rows, ts_error *e)
         return err_set(e, TS_USAGE, "%d threads, 1 to %d expected: so many processors this process may use", all,
                        cpus.n);
     const int each = all / n > 1 ? all / n : 1;
-    requester *r = heap_array((size_t)n, sizeof *r);
+    ENDED_BY(heap_free) requester *r = heap_array((size_t)n, sizeof *r);
     for (int i = 0; i < n; i++)
         r[i] = (requester){.c = c, .cpus = &cpus, .first = i * each % (all - each + 1), .threads = each};
     const bool good = run_all(r, n, e);
@@ -136,6 +136,5 @@ bool concurrent_run(const concurrent *c, cJSON *rows, ts_error *e)
         add_row(rows, r, n);
     for (int i = 0; i < n; i++)
         ts_plan_free(r[i].plan), free(r[i].ns);
-    free(r);
     return good;
 }

@@ -30,11 +30,10 @@ static void out_of_race(contestant *c, standing s, const char *reason)
 static void pass_on_progress(void *user, const char *line)
 {
     const race *r = user;
-    cJSON *v = cJSON_Parse(line);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(line);
     if (v && r->o.progress)
         r->o.progress(r->o.user, js_get_text(v, "what"), (int)js_get_number(v, "done", 0),
                       (int)js_get_number(v, "total", 0));
-    cJSON_Delete(v);
 }
 
 /* Between samples: what was measured before is written by the caller, if there is any. */
@@ -54,7 +53,7 @@ static bool is_mistake(ts_code code)
 /* False where the run ends with e. A message about a schema names it, since several are in the race. */
 static bool refused(contestant *c, const char *json, ts_error *e)
 {
-    cJSON *v = cJSON_Parse(json);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(json);
     ts_code code = (ts_code)(int)js_get_number(v, "code", TS_BUG);
     const char *text = js_get_text(v, "text");
     bool ours = !c->peer && (is_mistake(code) || c->reference);
@@ -64,7 +63,6 @@ static bool refused(contestant *c, const char *json, ts_error *e)
     else if (ours)
         err_set(e, code, "%s", text);
     out_of_race(c, INVALID, *text != 0 ? text : "failed without a reason");
-    cJSON_Delete(v);
     return !ours;
 }
 
@@ -88,9 +86,8 @@ static bool ask(race *r, contestant *c, const char *text, const char *expected, 
     if (a == ANSWERED && strncmp(line, SAY_FAILED " ", sizeof SAY_FAILED) == 0)
         go_on = refused(c, line + sizeof SAY_FAILED, e);
     else if (a == ANSWERED && strncmp(line, SAY_ABSENT " ", sizeof SAY_ABSENT) == 0) {
-        cJSON *v = cJSON_Parse(line + sizeof SAY_ABSENT);
+        ENDED_BY(js_free) cJSON *v = cJSON_Parse(line + sizeof SAY_ABSENT);
         out_of_race(c, ABSENT, js_get_text(v, "text"));
-        cJSON_Delete(v);
     } else if (a == ANSWERED) {
         snprintf(reason, sizeof reason, "answered \"%.100s\" to \"%.40s\"", line, text);
         out_of_race(c, INVALID, reason);
@@ -134,7 +131,7 @@ static void add_inputs(cJSON *task, const race *r)
 static char *task_line(const race *r, const contestant *c, const char *command)
 {
     const bench_options *o = &r->o;
-    cJSON *task = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *task = cJSON_CreateObject();
     js_text(task, "model", c->peer ? r->peer_model : r->model);
     cJSON *dims = js_array(task, "dims");
     for (int i = 0; i < o->n_dims; i++)
@@ -169,7 +166,6 @@ static char *task_line(const race *r, const contestant *c, const char *command)
     if (asprintf(&line, "%s %s", command, text) < 0)
         line = NULL;
     free(text);
-    cJSON_Delete(task);
     return line;
 }
 
@@ -186,12 +182,11 @@ static bool start(race *r, contestant *c, ts_error *e)
 /* What it says of itself is the same in every launch, and kept from the first. */
 static bool open_model(race *r, contestant *c, ts_error *e)
 {
-    char *line = task_line(r, c, "open");
+    ENDED_BY(heap_free) char *line = task_line(r, c, "open");
     if (!line)
         return err_memory(e, 0, "what %s is asked", c->name);
     const char *rest;
     bool go_on = ask(r, c, line, SAY_READY, &rest, e);
-    free(line);
     if (go_on && rest && !c->facts) {
         c->facts = cJSON_Parse(rest);
         const int n = cJSON_GetArraySize(js_get(c->facts, "plan/kernels"));
@@ -231,10 +226,9 @@ bool contestant_check(race *r, contestant *c, ts_error *e)
 {
     if (c->standing == IN_RACE && c->peer)
         return check_peer(r, c, e);
-    char *line = c->standing == IN_RACE ? task_line(r, c, "plan") : NULL;
+    ENDED_BY(heap_free) char *line = c->standing == IN_RACE ? task_line(r, c, "plan") : NULL;
     const char *rest;
     const bool go_on = !line || (start(r, c, e) && ask(r, c, line, SAY_PLANNED, &rest, e));
-    free(line);
     process_close(&c->process, NULL, 0);
     return go_on;
 }
@@ -378,7 +372,7 @@ bool contestant_profile(race *r, contestant *c, ts_error *e)
     snprintf(command, sizeof command, "profile %d", (int)repeats);
     if (!ask(r, c, command, SAY_PROFILE, &rest, e))
         return false;
-    cJSON *v = rest ? cJSON_Parse(rest) : NULL;
+    ENDED_BY(js_free) cJSON *v = rest ? cJSON_Parse(rest) : NULL;
     const cJSON *seconds = js_get(v, "seconds"), *s;
     size_t n = (size_t)c->n_kernels, rows = (size_t)c->profiles + 1;
     bool whole = cJSON_GetArraySize(seconds) == c->n_kernels;
@@ -389,7 +383,6 @@ bool contestant_profile(race *r, contestant *c, ts_error *e)
         cJSON_ArrayForEach(s, seconds) *row++ = s->valuedouble * 1e9;
         c->profiles++;
     }
-    cJSON_Delete(v);
     process_halt(&c->process);
     return true;
 }

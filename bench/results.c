@@ -29,10 +29,9 @@ static tally tally_of(const measured *m, const contestant *c)
 /* Times in ns for one pass. */
 static void add_stats(cJSON *row, const measured *m, const contestant *c)
 {
-    series s = measured_series(m, c);
+    ENDED_BY(series_free) series s = measured_series(m, c);
     if (s.n == 0) {
         cJSON_AddNullToObject(row, "stats");
-        series_free(&s);
         return;
     }
     cJSON *v = js_object(row, "stats");
@@ -45,7 +44,6 @@ static void add_stats(cJSON *row, const measured *m, const contestant *c)
     js_put(v, "p90_ns:%g,p99_ns:%g,max_ns:%g,mean_ns:%g,sd_ns:%g,cv:%g,mad_ns:%g", stats_quantile(s.v, s.n, 0.9),
            stats_quantile(s.v, s.n, 0.99), stats_quantile(s.v, s.n, 1), mean, sd, sd / mean, stats_mad(s.v, s.n));
     js_put(v, "flagged:%d,disturbed:%d,retaken:%d,set_aside:%d", t.canary, t.disturbed, t.retaken, s.aside);
-    series_free(&s);
 }
 
 /* No member "flags" where a sample has none: there are thousands of samples. */
@@ -91,12 +89,10 @@ static void add_samples(cJSON *row, const measured *m, const contestant *c)
 /* kernel_ns: [profile, kernel], in ns. */
 static double median_of_kernel(const contestant *c, int k)
 {
-    double *v = calloc((size_t)c->profiles + 1, sizeof *v);
+    ENDED_BY(heap_free) double *v = calloc((size_t)c->profiles + 1, sizeof *v);
     for (int l = 0; v && l < c->profiles; l++)
         v[l] = c->kernel_ns[l * c->n_kernels + k];
-    double median = stats_median(v, v ? c->profiles : 0);
-    free(v);
-    return median;
+    return stats_median(v, v ? c->profiles : 0);
 }
 
 /* Of devices: what kernels take by their clock, transfers to and from the host apart. */
@@ -352,7 +348,7 @@ static void add_partial(cJSON *out, const race *r)
 
 char *results_json(const race *r)
 {
-    cJSON *out = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *out = cJSON_CreateObject();
     bool *aside = rounds_aside_make(r);
     const measured m = {r, aside, conditions_of(r, aside)};
     js_put(out, "format:%s,tool:%s", FORMAT_RESULTS, "tessera " TS_VERSION);
@@ -371,25 +367,22 @@ char *results_json(const race *r)
     notes_add(out, &m);
     char *text = js_to_text(out, false);
     free(aside);
-    cJSON_Delete(out);
     return text;
 }
 
 int bench_stopped(const char *results)
 {
-    cJSON *v = cJSON_Parse(results);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(results);
     const int signal = (int)js_get_number(v, "partial/signal", 0);
-    cJSON_Delete(v);
     return signal;
 }
 
 bool bench_timed_out(const char *results)
 {
-    cJSON *v = cJSON_Parse(results);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(results);
     const cJSON *list[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
     bool late = false;
     for (int i = 0; i < 2; i++)
         cJSON_ArrayForEach(c, list[i]) late |= js_get_flag(c, "timed_out");
-    cJSON_Delete(v);
     return late;
 }

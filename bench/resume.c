@@ -12,10 +12,8 @@
 
 static bool differs(const char *what, const cJSON *was, const cJSON *is, ts_error *e)
 {
-    char *x = was ? js_to_text(was, false) : NULL, *y = is ? js_to_text(is, false) : NULL;
+    ENDED_BY(heap_free) char *x = was ? js_to_text(was, false) : NULL, *y = is ? js_to_text(is, false) : NULL;
     err_set(e, TS_USAGE, "--resume: %s was %.200s and is %.200s", what, x ? x : "not stated", y ? y : "not stated");
-    free(x);
-    free(y);
     return err_hint(e, "a race goes on with the options, on the machine and with the model that it began with");
 }
 
@@ -155,10 +153,8 @@ static bool take_over(race *r, const cJSON *old, ts_error *e)
 
 bool resume_race(race *r, const cJSON *asked, ts_error *e)
 {
-    cJSON *old = js_parse(r->o.resume, "--resume", e);
+    ENDED_BY(js_free) cJSON *old = js_parse(r->o.resume, "--resume", e);
     if (!old)
         return err_hint(e, "give the file that an interrupted bench wrote with -o");
-    const bool good = same_race(r, old, asked, e) && take_over(r, old, e);
-    cJSON_Delete(old);
-    return good;
+    return same_race(r, old, asked, e) && take_over(r, old, e);
 }

@@ -181,9 +181,8 @@ static bool probe_ceilings(race *r, ts_error *e)
 {
     tell(r, "probing the ceilings of this machine", 0, 1);
     const double effort = r->o.min_time > 0 ? r->o.min_time / bench_usual.min_time : 1;
-    char *json = probe_json(r->o.isa, r->o.threads, effort, e);
+    ENDED_BY(heap_free) char *json = probe_json(r->o.isa, r->o.threads, effort, e);
     r->ceilings = json ? cJSON_Parse(json) : NULL;
-    free(json);
     return r->ceilings != NULL;
 }
 
@@ -369,10 +368,8 @@ static bool race_launch(race *r, int launch, ts_error *e)
 
 static bool resume(race *r, ts_error *e)
 {
-    cJSON *asked = race_config_make(r);
-    const bool good = resume_race(r, asked, e);
-    cJSON_Delete(asked);
-    return good;
+    ENDED_BY(js_free) cJSON *asked = race_config_make(r);
+    return resume_race(r, asked, e);
 }
 
 /* Those that are wanted; then, while one more of their length fits into the time and something is open, others. */

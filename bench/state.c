@@ -113,13 +113,11 @@ bool *rounds_aside_make(const race *r)
 static double usual_canary(const race *r)
 {
     int each = r->start[r->launches], n = 0;
-    double *all = calloc((size_t)each * (size_t)r->n + 1, sizeof *all);
+    ENDED_BY(heap_free) double *all = calloc((size_t)each * (size_t)r->n + 1, sizeof *all);
     for (int i = 0; all && i < r->n; i++)
         for (int k = 0; r->of[i].standing == IN_RACE && k < each; k++)
             all[n++] = r->of[i].samples[k].canary;
-    double median = stats_median(all, n);
-    free(all);
-    return median;
+    return stats_median(all, n);
 }
 
 static void count(conditions *s, const race *r, const bool *aside)
@@ -147,10 +145,9 @@ static void count(conditions *s, const race *r, const bool *aside)
 /* Says so where too few rounds were left alone, and all count therefore. */
 static bool overloaded(conditions *s, const race *r)
 {
-    bool *disturbed = disturbed_rounds_make(r);
+    ENDED_BY(heap_free) bool *disturbed = disturbed_rounds_make(r);
     int launches = 0;
     const int left = disturbed ? rounds_left(r, disturbed, &launches) : 0;
-    free(disturbed);
     if (!too_few(left, s->rounds, launches, r->launches))
         return false;
     snprintf(s->why, sizeof s->why, "other programs left %d of %d rounds alone, in %d of %d launches", left, s->rounds,
@@ -218,13 +215,11 @@ double sample_ns(const race *r, const conditions *seen, const sample *s)
 series measured_series(const measured *m, const contestant *c)
 {
     const int n = c->standing == IN_RACE ? m->r->start[m->r->launches] : 0;
-    double *v = calloc((size_t)n + 1, sizeof *v);
+    ENDED_BY(heap_free) double *v = calloc((size_t)n + 1, sizeof *v);
     for (int i = 0; v && i < n; i++)
         v[i] = sample_ns(m->r, &m->seen, &c->samples[i]);
     const bool any = n > 0 && v && m->aside;
-    series s = any ? series_of(&(sample_set){m->r->launches, m->r->start, v}, m->aside) : (series){0};
-    free(v);
-    return s;
+    return any ? series_of(&(sample_set){m->r->launches, m->r->start, v}, m->aside) : (series){0};
 }
 
 double measured_margin(const measured *m)
@@ -248,11 +243,10 @@ static const contestant *fastest(const measured *m)
     const contestant *best = NULL;
     double least = INFINITY;
     for (int i = 0; i < m->r->n_candidates; i++) {
-        series s = measured_series(m, &m->r->of[i]);
+        ENDED_BY(series_free) series s = measured_series(m, &m->r->of[i]);
         const double median = stats_median(s.v, s.n);
         if (median < least)
             least = median, best = &m->r->of[i];
-        series_free(&s);
     }
     return best;
 }

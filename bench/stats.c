@@ -95,14 +95,16 @@ static int place_of(const double *sorted, int n, double v)
 static void resample_medians(const sample_set *s, uint64_t seed, int resamples, double *medians)
 {
     const int n = total(s);
-    int *start = calloc((size_t)s->launches + 1, sizeof *start), *place = calloc((size_t)n + 1, sizeof *place),
-        *count = calloc((size_t)n + 1, sizeof *count), launches = 0;
+    ENDED_BY(heap_free)
+    int *start = calloc((size_t)s->launches + 1, sizeof *start),
+        *place = calloc((size_t)n + 1, sizeof *place), *count = calloc((size_t)n + 1, sizeof *count);
+    int launches = 0;
     if (!start || !place || !count)
         memory_failed(2 * ((size_t)n + 1) * sizeof *place, "resampling");
     for (int l = 0; l < s->launches; l++)
         if (s->start[l + 1] > s->start[l])
             start[++launches] = s->start[l + 1];
-    double *sorted = room((size_t)n);
+    ENDED_BY(heap_free) double *sorted = room((size_t)n);
     memcpy(sorted, s->v, sizeof *sorted * (size_t)n);
     stats_sort(sorted, n);
     for (int i = 0; i < n; i++)
@@ -120,10 +122,6 @@ static void resample_medians(const sample_set *s, uint64_t seed, int resamples, 
         }
         medians[b] = counted_median(count, sorted, m);
     }
-    free(sorted);
-    free(start);
-    free(place);
-    free(count);
 }
 
 static interval central(double *v, int n, double confidence)
@@ -137,11 +135,9 @@ interval stats_median_interval(const sample_set *s, double confidence, uint64_t 
     if (total(s) == 0)
         return (interval){NAN, NAN};
     int resamples = resamples_for(total(s));
-    double *medians = room((size_t)resamples);
+    ENDED_BY(heap_free) double *medians = room((size_t)resamples);
     resample_medians(s, seed, resamples, medians);
-    interval at = central(medians, resamples, confidence);
-    free(medians);
-    return at;
+    return central(medians, resamples, confidence);
 }
 
 /* ---- comparing ---- */
@@ -166,14 +162,13 @@ typedef struct launch_spread {
 static launch_spread spread_of(const sample_set *s)
 {
     launch_spread p = {0};
-    double *m = room((size_t)s->launches);
+    ENDED_BY(heap_free) double *m = room((size_t)s->launches);
     for (int l = 0; l < s->launches; l++)
         if (s->start[l + 1] > s->start[l])
             m[p.n++] = stats_median(s->v + s->start[l], s->start[l + 1] - s->start[l]);
     p.mean = stats_mean(m, p.n);
     double sd = stats_sd(m, p.n);
     p.variance = p.n > 1 ? sd * sd / p.n : 0;
-    free(m);
     return p;
 }
 
@@ -232,7 +227,7 @@ comparison stats_compare(const sample_set *a, const sample_set *b, double thresh
     int n = total(a);
     if (n == 0 || total(b) != n)
         return nothing_to_compare();
-    double *ratio = room((size_t)n);
+    ENDED_BY(heap_free) double *ratio = room((size_t)n);
     for (int i = 0; i < n; i++)
         ratio[i] = log(b->v[i] / a->v[i]);
     sample_set pairs = {a->launches, a->start, ratio};
@@ -240,7 +235,6 @@ comparison stats_compare(const sample_set *a, const sample_set *b, double thresh
     interval at = widen(stats_median_interval(&pairs, COMPARE_CONFIDENCE, seed), p.mean, p.variance, p.n);
     comparison c = judge(stats_median(ratio, n), at, threshold, p.n);
     c.pairs = n;
-    free(ratio);
     return c;
 }
 
@@ -249,10 +243,10 @@ comparison stats_compare_apart(const sample_set *a, const sample_set *b, double 
     int na = total(a), nb = total(b);
     if (na == 0 || nb == 0)
         return nothing_to_compare();
-    double *la = logs_of(a), *lb = logs_of(b);
+    ENDED_BY(heap_free) double *la = logs_of(a), *lb = logs_of(b);
     sample_set sa = {a->launches, a->start, la}, sb = {b->launches, b->start, lb};
     int resamples = resamples_for(na + nb);
-    double *ma = room((size_t)resamples), *mb = room((size_t)resamples);
+    ENDED_BY(heap_free) double *ma = room((size_t)resamples), *mb = room((size_t)resamples);
     resample_medians(&sa, seed, resamples, ma);
     resample_medians(&sb, seed + 1, resamples, mb);
     for (int i = 0; i < resamples; i++)
@@ -263,9 +257,5 @@ comparison stats_compare_apart(const sample_set *a, const sample_set *b, double 
                         launches);
     comparison c = judge(stats_median(lb, nb) - stats_median(la, na), at, threshold, launches);
     c.pairs = na < nb ? na : nb;
-    free(la);
-    free(lb);
-    free(ma);
-    free(mb);
     return c;
 }

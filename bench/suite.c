@@ -69,7 +69,7 @@ static bool race(const running *r, const entry *n, int threads, char **results, 
     static const char *const runtimes[] = {"onnxruntime", "openvino"}, *const trainers[] = {"pytorch"};
     bench_options o = r->s->each;
     train_options step;
-    char *graph = n->model ? NULL : network_make(n->network);
+    ENDED_BY(heap_free) char *graph = n->model ? NULL : network_make(n->network);
     o.model = n->model ? n->model : n->name, o.graph = graph;
     o.dims = n->dims, o.n_dims = (n->dims[0] != NULL) + (n->dims[1] != NULL);
     o.threads = threads;
@@ -83,7 +83,6 @@ static bool race(const running *r, const entry *n, int threads, char **results, 
         option_set_text(&step.task, n->task), step.batch = n->batch, step.length = n->length, o.train = &step;
     const bool good = bench_run(&o, results, e);
     option_free(&step);
-    free(graph);
     return good;
 }
 
@@ -143,10 +142,8 @@ static bool run_entry(running *r, const entry *n, int threads, const cJSON *old,
     else
         js_text(row, "error", own.text);
     free(results);
-    char *so_far = r->s->keep ? js_to_text(r->root, false) : NULL;
-    const bool kept = !so_far || r->s->keep(r->s->user, so_far, e);
-    free(so_far);
-    return kept;
+    ENDED_BY(heap_free) char *so_far = r->s->keep ? js_to_text(r->root, false) : NULL;
+    return !so_far || r->s->keep(r->s->user, so_far, e);
 }
 
 /* ---- the whole ---- */
@@ -212,21 +209,20 @@ bool bench_suite(const suite *s, char **out, int *signal, ts_error *e)
     add_asked(r.root, s);
     r.races = js_array(r.root, "races");
     *signal = 0, *out = NULL;
-    cJSON *old = s->earlier ? js_parse(s->earlier, "--resume", e) : NULL;
+    ENDED_BY(js_free) cJSON *old = s->earlier ? js_parse(s->earlier, "--resume", e) : NULL;
     if (s->earlier && !old)
         err_hint(e, "%s", wrote);
     const bool good = any_asked(s, e) && (!s->earlier || (old && same_suite(old, r.root, e))) &&
                       run_all(&r, old, signal, e);
     if (good)
         *out = js_to_text(r.root, false);
-    cJSON_Delete(old);
     cJSON_Delete(r.root);
     return good;
 }
 
 bool suite_failed(const char *json)
 {
-    cJSON *v = cJSON_Parse(json);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(json);
     const cJSON *r, *c;
     bool failed = false;
     cJSON_ArrayForEach(r, js_get(v, "races"))
@@ -234,7 +230,6 @@ bool suite_failed(const char *json)
         failed = failed || js_get(r, "error");
         cJSON_ArrayForEach(c, js_get(r, "results/candidates")) failed |= strcmp(js_get_text(c, "status"), "VALID") != 0;
     }
-    cJSON_Delete(v);
     return failed;
 }
 
@@ -298,8 +293,10 @@ static void add_mean(cJSON *out)
 
 bool suite_compare(const compare_options *o, char **out, ts_error *e)
 {
+    ENDED_BY(js_free)
     cJSON *before = js_parse(o->before, o->before_name, e),
           *after = before ? js_parse(o->after, o->after_name, e) : NULL;
+    ENDED_BY(js_free)
     cJSON *v = js_put(cJSON_CreateObject(), "format:%s,before:%s,after:%s", FORMAT_COMPARISON, o->before_name,
                       o->after_name);
     static const char *const lists[] = {"differences", "comparisons", "notes"};
@@ -319,6 +316,5 @@ bool suite_compare(const compare_options *o, char **out, ts_error *e)
         good = err_set(e, TS_USAGE, "%s and %s have no race in common", o->before_name, o->after_name);
     add_mean(v);
     *out = good ? js_to_text(v, false) : NULL;
-    cJSON_Delete(before), cJSON_Delete(after), cJSON_Delete(v);
     return good;
 }

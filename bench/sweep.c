@@ -45,9 +45,10 @@ static bool add_axis(grid *g, const char *text, const char *model, ts_error *e)
         err_set(e, TS_USAGE, "--sweep %s: NAME=VALUE,VALUE expected", text);
         return err_hint(e, "as in --sweep seq=32,64,128 or --sweep threads=1,2");
     }
-    char *name = strndup(text, (size_t)(equals - text)), *values = strdup(equals + 1), *rest = values;
+    ENDED_BY(heap_free) char *name = strndup(text, (size_t)(equals - text)), *values = strdup(equals + 1);
+    char *rest = values;
     if (!name || !values)
-        return free(name), free(values), err_memory(e, strlen(text), "an axis");
+        return err_memory(e, strlen(text), "an axis");
     bool good = true;
     if (js_find(g->axes, "name", name))
         good = err_set(e, TS_USAGE, "--sweep %s: the axis %s is given twice", text, name);
@@ -68,8 +69,6 @@ static bool add_axis(grid *g, const char *text, const char *model, ts_error *e)
         good = err_set(e, TS_USAGE, "--sweep %s: %d values, of %d at most, and %d races in all, of %d at most", text, n,
                        MOST_VALUES, g->points_n * n, MOST_POINTS);
     g->points_n *= n;
-    free(name);
-    free(values);
     return good;
 }
 
@@ -149,11 +148,12 @@ static bool wins(const cJSON *comparisons, const char *name)
 }
 
 /* winner: null where nobody is faster than all others for sure; times: how much longer the next one takes. */
-static void add_point(cJSON *points, cJSON *at, const char *results)
+static void add_point(cJSON *points, const cJSON *at, const char *results)
 {
-    cJSON *v = cJSON_Parse(results), *point = js_object(points, NULL);
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(results);
+    cJSON *point = js_object(points, NULL);
     const cJSON *lists[] = {js_get(v, "candidates"), js_get(v, "peers")}, *c;
-    cJSON_AddItemToObject(point, "at", at);
+    cJSON_AddItemToObject(point, "at", cJSON_Duplicate(at, true));
     js_put(point, "state:%s", js_get_text(v, "machine_state/state"));
     cJSON *rows = js_array(point, "contestants");
     for (int i = 0; i < 2; i++)
@@ -169,7 +169,6 @@ static void add_point(cJSON *points, cJSON *at, const char *results)
     cJSON_ArrayForEach(c, rows) if (winner && strcmp(js_get_text(c, "name"), winner) != 0)
         next = fmin(next, js_get_number(c, "median_ns", NAN));
     js_put(point, "winner:%s,times:%g", winner, next / best);
-    cJSON_Delete(v);
 }
 
 /* ---- the whole ---- */
@@ -222,23 +221,18 @@ static const cJSON *known_point(const cJSON *old, const cJSON *at)
 static bool race_points(const bench_options *o, const sweep *s, grid *g, const cJSON *old, int *signal, ts_error *e)
 {
     for (int i = 0; i < g->points_n && *signal == 0; i++) {
-        cJSON *at = place_make(g, i);
+        ENDED_BY(js_free) cJSON *at = place_make(g, i);
         const cJSON *known = known_point(old, at);
-        char *results = NULL;
+        ENDED_BY(heap_free) char *results = NULL;
         if (known)
             cJSON_AddItemToArray(g->points, cJSON_Duplicate(known, true));
         else if (!race_at(o, at, &results, e))
-            return cJSON_Delete(at), false;
+            return false;
         *signal = results ? bench_stopped(results) : 0;
-        if (!results || *signal != 0)
-            cJSON_Delete(at);
-        else
+        if (results && *signal == 0)
             add_point(g->points, at, results);
-        free(results);
-        char *text = known || !s->keep ? NULL : js_to_text(g->root, false);
-        const bool kept = !text || s->keep(s->user, text, e);
-        free(text);
-        if (!kept)
+        ENDED_BY(heap_free) char *text = known || !s->keep ? NULL : js_to_text(g->root, false);
+        if (text && !s->keep(s->user, text, e))
             return false;
     }
     return true;
@@ -247,11 +241,10 @@ static bool race_points(const bench_options *o, const sweep *s, grid *g, const c
 bool bench_sweep(const bench_options *o, const sweep *s, char **out, int *signal, ts_error *e)
 {
     grid g = grid_make(o, s, e);
-    cJSON *old = s->earlier && e->code == TS_OK ? js_parse(s->earlier, "--resume", e) : NULL;
+    ENDED_BY(js_free) cJSON *old = s->earlier && e->code == TS_OK ? js_parse(s->earlier, "--resume", e) : NULL;
     *signal = 0;
     const bool good = e->code == TS_OK && (!old || same_sweep(old, &g, e)) && race_points(o, s, &g, old, signal, e);
     *out = good ? js_to_text(g.root, false) : NULL;
-    cJSON_Delete(old);
     cJSON_Delete(g.root);
     return good;
 }

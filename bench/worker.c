@@ -19,10 +19,9 @@ enum { MAX_WORKER_INPUTS = 4096, MOST_LIMITS = 64 }; /* of a model; --limit opti
 /* Takes v. One line, flushed: whoever asked waits for it. */
 static bool answer_json(const char *word, cJSON *v)
 {
-    char *text = js_to_text(v, false);
+    ENDED_BY(heap_free) char *text = js_to_text(v, false);
     printf("%s %s\n", word, text ? text : "{}");
     fflush(stdout);
-    free(text);
     cJSON_Delete(v);
     return true;
 }
@@ -252,7 +251,7 @@ static bool write_batch(const worker *w, ts_error *e)
 static bool save_steps(worker *w, const char *folder, ts_error *e)
 {
     const int64_t n = (int64_t)js_get_number(w->task, "trajectory", 1);
-    float *all = calloc((size_t)n * TIMED_OUTPUTS, sizeof *all); /* [output, step] */
+    ENDED_BY(heap_free) float *all = calloc((size_t)n * TIMED_OUTPUTS, sizeof *all); /* [output, step] */
     bool good = all || err_memory(e, (size_t)n * TIMED_OUTPUTS * sizeof *all, "%lld steps", (long long)n);
     for (int64_t k = 0; good && k < n; k++) {
         double value[TIMED_OUTPUTS];
@@ -265,7 +264,6 @@ static bool save_steps(worker *w, const char *folder, ts_error *e)
         snprintf(path, sizeof path, "%s/%d.npy", folder, i);
         good = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .rank = 1, .dim = {n}, .data = all + i * n}, e);
     }
-    free(all);
     return good;
 }
 
@@ -385,26 +383,22 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
 
 static int kernel_count(worker *w, ts_error *e)
 {
-    char *text = ts_plan_json(w->plan, e);
-    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
-    int n = cJSON_GetArraySize(js_get(plan, "kernels"));
-    cJSON_Delete(plan);
-    ts_free(text);
-    return n;
+    ENDED_BY(heap_free) char *text = ts_plan_json(w->plan, e);
+    ENDED_BY(js_free) cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
+    return cJSON_GetArraySize(js_get(plan, "kernels"));
 }
 
 /* "profile PASSES": seconds of each kernel in one pass. */
 static bool do_profile(worker *w, const char *rest, ts_error *e)
 {
     int n = kernel_count(w, e);
-    double *seconds = calloc((size_t)n + 1, sizeof *seconds);
+    ENDED_BY(heap_free) double *seconds = calloc((size_t)n + 1, sizeof *seconds);
     bool good = seconds && ts_plan_profile(w->plan, (int)strtol(rest, NULL, 10), seconds, n, e);
     if (good) {
         cJSON *v = cJSON_CreateObject();
         cJSON_AddItemToObject(v, "seconds", cJSON_CreateDoubleArray(seconds, n));
         answer_json(SAY_PROFILE, v);
     }
-    free(seconds);
     return good;
 }
 
@@ -457,7 +451,7 @@ int bench_worker(int argc, char **argv)
     (void)argc;
     (void)argv;
     worker w = {0};
-    char *line = NULL;
+    ENDED_BY(heap_free) char *line = NULL;
     size_t cap = 0;
     for (;;) {
         errno = 0;
@@ -471,7 +465,6 @@ int bench_worker(int argc, char **argv)
             break;
         obey(&w, line);
     }
-    free(line);
     release(&w);
     return TS_OK;
 }

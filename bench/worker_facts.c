@@ -18,9 +18,8 @@ static void add_port(cJSON *list, const ts_port *port, const char *path)
 
 static bool add_plan(cJSON *facts, worker *w, ts_error *e)
 {
-    char *text = ts_plan_json(w->plan, e);
+    ENDED_BY(heap_free) char *text = ts_plan_json(w->plan, e);
     cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
-    ts_free(text);
     if (plan)
         cJSON_AddItemToObject(facts, "plan", plan);
     return plan != NULL;
@@ -28,14 +27,13 @@ static bool add_plan(cJSON *facts, worker *w, ts_error *e)
 
 static void add_hash(cJSON *facts, const worker *w)
 {
-    ts_tensor *out = calloc((size_t)w->n_outputs + 1, sizeof *out);
+    ENDED_BY(heap_free) ts_tensor *out = calloc((size_t)w->n_outputs + 1, sizeof *out);
     char hex[65] = "";
     for (int i = 0; out && i < w->n_outputs; i++)
         out[i] = w->step ? w->step->step.loss : ts_model_tensor(w->model, i);
     if (out)
         ts_hash(w->n_outputs, out, hex);
     js_text(facts, "hash", hex);
-    free(out);
 }
 
 static void add_step_ports(cJSON *inputs, cJSON *outputs, const worker *w)
@@ -65,9 +63,8 @@ static bool rounds(const worker *w)
     bool found = false;
     for (int i = 0; !w->step && !found && i < w->n_outputs; i++) {
         const ts_tensor y = ts_model_tensor(w->model, i);
-        char *text = ts_print(1, &y);
+        ENDED_BY(heap_free) char *text = ts_print(1, &y);
         found = strstr(text, " = quantize(") != NULL;
-        ts_free(text);
     }
     return found;
 }

@@ -36,7 +36,7 @@ static void compare(against *t, const against_value *own, const ts_array *there,
 bool against_look(against *t, const against_value *own, double *far, ts_error *e)
 {
     ENDED_BY(text_free) text path = {0};
-    ts_array other = {0};
+    ENDED_BY(ts_array_free) ts_array other = {0};
     *far = -1;
     text_add(&path, "%s/%s", t->folder, own->file);
     const bool there = file_exists(path.s);
@@ -46,6 +46,5 @@ bool against_look(against *t, const against_value *own, double *far, ts_error *e
                        array_type(own->value).s, own->name);
     if (good && there)
         compare(t, own, &other, far);
-    ts_array_free(&other);
     return good;
 }

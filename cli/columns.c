@@ -44,9 +44,8 @@ columns columns_make(const char *heads)
     for (;; heads++) {
         const column kind = columns_kind(&heads);
         const size_t length = strcspn(heads, "|");
-        char *head = strndup(heads, length);
+        ENDED_BY(heap_free) char *head = strndup(heads, length);
         columns_head(&t, kind, head ? head : "");
-        free(head);
         if (!*(heads += length))
             return t;
     }

@@ -5,7 +5,6 @@
 #include "cli/outfile.h"
 #include "cli/suggest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { GRAPH, PASSES, PLAN, N_WHOLE = PLAN }; /* the first ones are of no kernel */
@@ -88,10 +87,8 @@ bool dump_graph(const dump *d, ts_model *m, ts_error *e)
     ENDED_BY(heap_free) ts_tensor *t = heap_array((size_t)n + 1, sizeof *t);
     for (int i = 0; i < n; i++)
         t[i] = ts_model_tensor(m, i);
-    char *words = ts_print(n, t);
-    const bool ok = write(d, GRAPH, "graph", words, e);
-    ts_free(words);
-    return ok;
+    ENDED_BY(heap_free) char *words = ts_print(n, t);
+    return write(d, GRAPH, "graph", words, e);
 }
 
 bool dump_kernel(const dump *d, ts_plan *p, int i, const cJSON *kernel, ts_error *e)
@@ -103,9 +100,9 @@ bool dump_kernel(const dump *d, ts_plan *p, int i, const cJSON *kernel, ts_error
     for (int s = N_WHOLE; ok && s < DUMP_STAGES; s++) {
         if (!d->folder[s])
             continue;
+        ENDED_BY(heap_free)
         char *words = s == PLAN ? js_to_text(kernel, true) : ts_plan_kernel(p, i, stages[s].name, e);
         ok = words && write(d, s, name, words, e);
-        free(words);
     }
     return ok;
 }

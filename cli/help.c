@@ -81,9 +81,8 @@ static void put(FILE *f, const cJSON *of, const char *form, bool color)
 
 void help_verb(FILE *f, const verb *v, bool color)
 {
-    cJSON *all = help_json(v);
+    ENDED_BY(js_free) cJSON *all = help_json(v);
     put(f, all, whole_form, color);
-    cJSON_Delete(all);
 }
 
 cJSON *help_options_take(cJSON *of)
@@ -135,10 +134,9 @@ void help_short(FILE *f, const verb *v, bool color)
 
 void help_overview(FILE *f, bool color)
 {
-    cJSON *list = cJSON_CreateArray();
+    ENDED_BY(js_free) cJSON *list = cJSON_CreateArray();
     for (int i = 0; verbs[i]; i++)
         if (!verbs[i]->hidden)
             js_row(list, "name:%s,brief:%s", verbs[i]->name, verbs[i]->brief);
     put(f, list, overview_form, color);
-    cJSON_Delete(list);
 }

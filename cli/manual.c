@@ -46,7 +46,7 @@ static void put_cell(FILE *f, const char *s)
 void manual_markdown(FILE *f)
 {
     const paper plain = {.f = f, .quote = put_plain}, cells = {.f = f, .quote = put_cell};
-    cJSON *all = manual_json();
+    ENDED_BY(js_free) cJSON *all = manual_json();
     const cJSON *v;
     fputs("# Commands\n\nWritten by `tessera help --markdown` from the tables that the command itself uses.\n"
           "Options may stand anywhere; `--` ends them; `--name=value` and `--name value` mean the same; the last one "
@@ -72,7 +72,6 @@ void manual_markdown(FILE *f)
              "\n## Exit codes\n\n" CODES "[exit*| {@} | {} |\n]"
              "\n## Codes of messages\n\n`tessera help CODE` says what to do about each, as about exit codes.\n\n" CODES
              "[messages*| {@} | {} |\n]");
-    cJSON_Delete(all);
 }
 
 /* ---- roff ---- */
@@ -95,7 +94,6 @@ void manual_man(FILE *f)
                                "[groups*[options*.TP\n.B {spelling}\n{brief}\n]][details?.PP\n{details}\n]]"
                                ".SH OPTIONS OF EVERY VERB\n[shared/options*.TP\n.B {spelling}\n{brief}\n]"
                                ".SH EXIT STATUS\n[exit*.TP\n.B {@}\n{}\n]";
-    cJSON *all = manual_json();
+    ENDED_BY(js_free) cJSON *all = manual_json();
     say_form(&(paper){.f = f, .quote = put_roff}, all, form);
-    cJSON_Delete(all);
 }

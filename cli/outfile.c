@@ -107,7 +107,7 @@ bool outfile_folder_check(const char *path, ts_error *e)
 {
     if (!is_folder_name(path, e))
         return false;
-    char *there = strdup(path);
+    ENDED_BY(heap_free) char *there = strdup(path);
     struct stat st;
     if (!there)
         return err_memory(e, strlen(path) + 1, "a folder name");
@@ -122,7 +122,6 @@ bool outfile_folder_check(const char *path, ts_error *e)
                        strcmp(path, there) ? there : "it");
     else if (access(*there ? there : ".", W_OK | X_OK) != 0)
         good = file_failed(e, "write into", *there ? there : ".", errno);
-    free(there);
     return good;
 }
 

@@ -6,7 +6,6 @@
 #include "cli/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOST_ROWS = 20 }; /* the rest is one row */
 
@@ -32,7 +31,7 @@ static void add_other(cJSON *rows, const char *what, int count, double ns, doubl
 static void add_candidate(cJSON *list, const report *r, int c)
 {
     const contestant *of = &r->of[c];
-    ranked *all = kinds_ranked(r, c, -1);
+    ENDED_BY(heap_free) ranked *all = kinds_ranked(r, c, -1);
     cJSON *rows = js_array(js_row(list, "name:%s", of->name), "rows");
     int n = 0, left = 0;
     double rest = 0;
@@ -47,7 +46,6 @@ static void add_candidate(cJSON *list, const report *r, int c)
         add_other(rows, "all others", left, rest, of->stats.median);
     if (isfinite(of->gap_ns))
         add_other(rows, of->gap_ns < 0 ? "less in a whole pass" : "outside kernels", 0, of->gap_ns, of->stats.median);
-    free(all);
 }
 
 bool profile_show(const paper *on, const char *results, ts_error *e)

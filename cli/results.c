@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The ratio is of times, b over a: above 1 where a is faster. */
@@ -156,11 +155,9 @@ bool results_write(const args *a, const char *json, bool (*page)(const char *jso
                    ts_error *e)
 {
     const char *out = args_text(a, "out"), *report = args_text(a, "report");
-    char *html = NULL;
-    const bool good = (!out || outfile_write(out, json, e)) &&
-                      (!report || (page(json, &html, e) && outfile_write(report, html, e)));
-    free(html);
-    return good;
+    ENDED_BY(heap_free) char *html = NULL;
+    return (!out || outfile_write(out, json, e)) &&
+           (!report || (page(json, &html, e) && outfile_write(report, html, e)));
 }
 
 bool results_written_out(const args *a)

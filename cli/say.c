@@ -150,7 +150,7 @@ static const char *put_wrapped(const saying *w, const char *s, bool shown)
     char *bar;
     const int from = (int)strtol(s, &bar, 10);
     s = bar + 1;
-    char *all = filled(w, &s, "]", shown);
+    ENDED_BY(heap_free) char *all = filled(w, &s, "]", shown);
     int used = 0;
     for (const char *c = all; *c;) {
         const int blanks = (int)strspn(c, " \n"), length = (int)strcspn(c + blanks, " \n");
@@ -161,7 +161,6 @@ static const char *put_wrapped(const saying *w, const char *s, bool shown)
             used += fprintf(w->on->f, "%*s%.*s", breaks ? from : c[0] == '\n' ? 1 : blanks, "", length, c + blanks);
         c += blanks + length;
     }
-    free(all);
     return s + (*s != 0);
 }
 
@@ -181,9 +180,9 @@ static const char *put_rows(const saying *w, const cJSON *list, const char *s, b
         const char *cell = each - 1;
         do {
             cell++;
+            ENDED_BY(heap_free)
             char *said = filled(&(saying){&(paper){.quote = put_plain}, one, w}, &cell, "\t]", true);
             columns_add(&t, "%s", said);
-            free(said);
         } while (*cell == '\t');
     }
     if (shown)
@@ -294,9 +293,8 @@ bool reply_done(const args *a, bool good, cJSON *o, const char *form)
 
 void say_text(text *t, const cJSON *o, const char *form)
 {
-    char *all = filled(&(saying){&(paper){.quote = put_plain}, o, NULL}, &form, "", true);
+    ENDED_BY(heap_free) char *all = filled(&(saying){&(paper){.quote = put_plain}, o, NULL}, &form, "", true);
     text_add(t, "%s", all);
-    free(all);
 }
 
 void say_notes(const console *c, const cJSON *o, const char *form)

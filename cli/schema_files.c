@@ -52,14 +52,12 @@ static void put(text *t, const json *v)
 static void lay_out(text *t, const json *v, int depth, size_t used)
 {
     const bool object = v->kind == JSON_OBJECT, whole = depth == 0 || (v->key && strcmp(v->key, "rules") == 0);
-    text line = {0};
+    ENDED_BY(text_free) text line = {0};
     put(&line, v);
     if (v->kind < JSON_LIST || !v->first || (!whole && used + line.length <= WIDTH)) {
         text_add(t, "%s", text_str(&line));
-        text_free(&line);
         return;
     }
-    text_free(&line);
     text_add(t, object ? "{\n" : "[\n");
     for (const json *i = v->first; i; i = i->next) {
         ENDED_BY(text_free) text key = {0};

@@ -97,11 +97,10 @@ void session_contest_free(bench_options *o)
 static bool bind(ts_model *m, const args *a, const char *at, const ts_array *value, ts_error *e)
 {
     int n;
-    const char **dims = args_list(a, "dim", &n);
+    ENDED_BY(heap_free) const char **dims = args_list(a, "dim", &n);
     if (at)
         dims[n++] = at;
     bool good = ts_model_bind(m, n, dims, value, e);
-    free(dims);
     if (good && *ts_model_notes(m))
         console_note(&a->console, "%s", ts_model_notes(m));
     return good;
@@ -207,9 +206,8 @@ void session_suggest(const char *model, ts_error *e)
 ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 {
     int n;
-    const char **limit = args_list(a, "limit", &n);
+    ENDED_BY(heap_free) const char **limit = args_list(a, "limit", &n);
     ts_model *m = ts_model_open_within(what, n, limit, e);
-    free(limit);
     if (!m)
         session_suggest(what, e);
     return m;
@@ -219,13 +217,12 @@ ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 static bool cut(const session *s, ts_error *e)
 {
     int n_from, n_to;
-    const char **from = args_list(s->args, "from", &n_from), **to = args_list(s->args, "to", &n_to);
+    ENDED_BY(heap_free) const char **from = args_list(s->args, "from", &n_from), **to = args_list(s->args, "to", &n_to);
     bool good = !session_varies(s);
     if (!good)
         err_set(e, TS_USAGE, "--%s \"%s\": a part has no ranges", n_from ? "from" : "to", n_from ? from[0] : to[0]),
             err_hint(e, "give one extent, as --dim seq=128");
     good = good && ts_model_cut(s->model, n_from, from, n_to, to, e);
-    free(from), free(to);
     return good;
 }
 
@@ -289,10 +286,8 @@ ts_plan *session_plan_make(session *s, ts_error *e)
 ts_plan *session_varying_make(session *s, ts_error *e)
 {
     int n;
-    const char **dims = args_list(s->args, "dim", &n);
-    ts_plan *p = ts_plan_make_varying(s->model, n, dims, &s->options, e);
-    free(dims);
-    return p;
+    ENDED_BY(heap_free) const char **dims = args_list(s->args, "dim", &n);
+    return ts_plan_make_varying(s->model, n, dims, &s->options, e);
 }
 
 /* For who waited: what took how long, unless a program was found in the cache. */
@@ -316,7 +311,7 @@ void session_tell(const session *s, ts_plan *p, cJSON *reply)
 {
     const console *c = &s->args->console;
     ts_error ignored = {0};
-    cJSON *root = c->quiet && !reply ? NULL : reply_take(ts_plan_json(p, &ignored), &ignored);
+    ENDED_BY(js_free) cJSON *root = c->quiet && !reply ? NULL : reply_take(ts_plan_json(p, &ignored), &ignored);
     if (reply) {
         js_number(reply, "compiled", js_get_number(root, "build/compiled", 0));
         cJSON_AddItemToObject(reply, "phases", cJSON_Duplicate(js_get(root, "build/phases"), true));
@@ -326,7 +321,6 @@ void session_tell(const session *s, ts_plan *p, cJSON *reply)
     cJSON_ArrayForEach(note, js_get(root, "notes")) console_note(c, "%s", note->valuestring);
     for (const char *at = js_get_text(root, "build/notes"); *at; at += strcspn(at, "\n"), at += strspn(at, "\n"))
         console_note(c, "%.*s", (int)strcspn(at, "\n"), at);
-    cJSON_Delete(root);
 }
 
 /* Values for those inputs that have none; whole numbers below what the model states. */

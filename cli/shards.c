@@ -106,11 +106,9 @@ static void free_plans(shard_run *r)
 static ts_plan *plan_for(const shard_run *r, const char *target, size_t length, ts_error *e)
 {
     ts_options own = r->session->options;
-    char *name = target ? strndup(target, length) : NULL;
+    ENDED_BY(heap_free) char *name = target ? strndup(target, length) : NULL;
     own.target = name;
-    ts_plan *p = ts_plan_make(r->session->model, &own, e);
-    free(name);
-    return p;
+    return ts_plan_make(r->session->model, &own, e);
 }
 
 static bool is_cut(ts_plan *p, bool *is, ts_error *e) /* it is over several devices, by rules */
@@ -158,13 +156,11 @@ bool shard_run_make(shard_run *r, session *s, int n, ts_error *e)
     const char *symbol = batch_of(s->model);
     if (!symbol)
         return no_batch(s, e);
-    char *batch = strdup(symbol); /* ports are those of one binding */
+    ENDED_BY(heap_free) char *batch = strdup(symbol); /* ports are those of one binding */
     ENDED_BY(heap_free) ts_port *whole = heap_array((size_t)r->n_output + 1, sizeof *whole);
     ports_of(s->model, r->n_output, whole);
     const int64_t all = find_cut(r, batch, e);
-    const bool good = all && bind_shard(r, batch, all, e) && make_room(r, whole, e) && make_plans(r, e);
-    free(batch);
-    return good;
+    return all && bind_shard(r, batch, all, e) && make_room(r, whole, e) && make_plans(r, e);
 }
 
 void shard_run_free(shard_run *r)

@@ -33,14 +33,13 @@ int sweep_race(const args *a, const bench_options *o, ts_error *e)
 {
     sweep s = {.earlier = o->resume, .keep = outfile_keep, .user = (void *)args_text(a, "out")};
     bench_options each = *o;
-    char *json = NULL;
+    ENDED_BY(heap_free) char *json = NULL;
     int signal = 0;
     each.resume = NULL;
     s.axes = args_list(a, "sweep", &s.n);
     if (bench_sweep(&each, &s, &json, &signal, e))
         publish(a, json, e);
     free((void *)s.axes);
-    free(json);
     results_stop(a, e->code == TS_OK ? signal : 0);
     return e->code;
 }

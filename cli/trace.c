@@ -86,7 +86,7 @@ static bool run_pipeline(process *p, ts_plan *plan, const ts_pipeline *w, ts_err
 
 bool trace_plan(trace *t, const char *who, ts_plan *plan, const trace_runs *runs, ts_error *e)
 {
-    cJSON *root = reply_take(ts_plan_json(plan, e), e);
+    ENDED_BY(js_free) cJSON *root = reply_take(ts_plan_json(plan, e), e);
     if (!root)
         return false;
     const cJSON *list = js_get(root, "kernels"), *k;
@@ -104,16 +104,13 @@ bool trace_plan(trace *t, const char *who, ts_plan *plan, const trace_runs *runs
     put_name(&p, "process_name", 0, who);
     const bool ok = runs->pipeline ? run_pipeline(&p, plan, runs->pipeline, e) : run_passes(&p, plan, runs->passes, e);
     free(p.op), free(p.label), free(p.loops), free(p.lane);
-    cJSON_Delete(root);
     return ok;
 }
 
 bool trace_write(const trace *t, const char *path, ts_error *e)
 {
-    char *words = js_to_text(t->root, false);
-    const bool ok = outfile_write(path, words, e);
-    free(words);
-    return ok;
+    ENDED_BY(heap_free) char *words = js_to_text(t->root, false);
+    return outfile_write(path, words, e);
 }
 
 /* ---- of a race ---- */

@@ -1,6 +1,7 @@
 /* trial.c - plans of a problem of ADBench, and somebody else's library for the same. */
 #include "cli/trial_parts.h"
 
+#include "graph/base/ended.h"
 #include "graph/base/err.h"
 #include "cli/outfile.h"
 
@@ -14,12 +15,11 @@ enum { VALUES, SLOPES, WIDE };
 
 static bool set_single(ts_plan *p, int at, const ts_array *x, ts_error *e)
 {
-    ts_array a = {0};
+    ENDED_BY(ts_array_free) ts_array a = {0};
     bool good = ts_array_make(&a, TS_F32, x->rank, x->dim, e);
     for (int64_t i = 0; good && i < ts_array_count(x); i++)
         ((float *)a.data)[i] = (float)((const double *)x->data)[i];
     good = good && ts_plan_set(p, at, &a, e);
-    ts_array_free(&a);
     return good;
 }
 

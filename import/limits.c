@@ -33,12 +33,11 @@ limits limits_make(void)
 bool limits_set(limits *l, const char *s, err *e)
 {
     const size_t n = strcspn(s, "=");
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     for (int i = 0; i < COUNT(row); i++) {
         text_add(&all, "%s%s", i ? ", " : "", row[i].name);
         if (strlen(row[i].name) != n || strncmp(row[i].name, s, n) != 0)
             continue;
-        text_free(&all);
         int64_t v;
         if (s[n] && size_read(s + n + 1, strlen(s + n + 1), &v) && v <= row[i].most)
             return *field(l, i) = v, true;
@@ -46,7 +45,6 @@ bool limits_set(limits *l, const char *s, err *e)
     }
     err_set(e, TS_USAGE, "there is no limit \"%.*s\"", (int)n, s);
     err_hint(e, "the limits are: %s", text_str(&all));
-    text_free(&all);
     return false;
 }
 

@@ -18,12 +18,11 @@ static bool is(const char *path, const unsigned char *head, size_t n)
 
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
-    text words = {0};
+    ENDED_BY(text_free) text words = {0};
     ts_tensor root[MOST_RESULTS];
     int n = 0;
     const bool ok = file_read(m->path, (size_t)m->file.limits.description, &words, e) &&
                     ts_parse(g, text_str(&words), MOST_RESULTS, root, &n, e);
-    text_free(&words);
     if (ok && !n)
         return err_set(e, TS_BAD_INPUT, "return, the last line, names no node");
     for (int i = 0; ok && i < n; i++)

@@ -20,11 +20,10 @@ bool breakdown_make(breakdown *b, ts_plan *p, const ts_options *o, ts_error *e)
     *b = (breakdown){0};
     if (!(b->plan = ts_plan_json(p, e)))
         return false;
-    cJSON *plan = js_parse(b->plan, "the plan", e);
+    ENDED_BY(js_free) cJSON *plan = js_parse(b->plan, "the plan", e);
     b->n_kernel = cJSON_GetArraySize(js_get(plan, "kernels"));
     b->threads = (int)js_get_number(plan, "threads", o->threads);
     const bool times = cJSON_IsTrue(js_get(js_get(plan, "build"), "times_kernels"));
-    cJSON_Delete(plan);
     b->seconds = times ? calloc((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
     return !e->code && (b->seconds || !times ||
                         err_memory(e, (size_t)BREAKDOWN_MOST * (size_t)b->n_kernel * sizeof *b->seconds,
@@ -110,10 +109,8 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
     cJSON *stated = ceilings_stated(plan);
     if (stated != NULL)
         return stated;
-    char *text = probe_json(js_get_text(plan, "isa"), threads, 1, &none);
-    cJSON *ceilings = text ? cJSON_Parse(text) : NULL;
-    free(text);
-    return ceilings;
+    ENDED_BY(heap_free) char *text = probe_json(js_get_text(plan, "isa"), threads, 1, &none);
+    return text ? cJSON_Parse(text) : NULL;
 }
 
 static cJSON *step_of(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)
@@ -145,10 +142,8 @@ bool breakdown_write(const breakdown *b, const char *run, const train_options *w
     if (!plan)
         return false;
     cJSON *root = step_of(b, w, (double)parts, probe, plan);
-    char *s = js_to_text(root, false);
+    ENDED_BY(heap_free) char *s = js_to_text(root, false);
     cJSON_Delete(root), cJSON_Delete(plan);
     snprintf(path, sizeof path, "%s/step.json", run);
-    const bool good = s ? ts_file_write(path, s, strlen(s), e) : err_memory(e, 0, "the times of kernels");
-    free(s);
-    return good;
+    return s ? ts_file_write(path, s, strlen(s), e) : err_memory(e, 0, "the times of kernels");
 }

@@ -347,11 +347,10 @@ static bool run(cached *c, const int64_t *id, int64_t stride, int64_t now, doubl
         good = good && ts_plan_set(p, i, kept ? &c->in[i].kept : &own, e);
         ts_array_free(&own);
     }
-    ts_array y = {0};
+    ENDED_BY(ts_array_free) ts_array y = {0};
     good = good && ts_plan_run(p, e) && ts_plan_get(p, c->logits, &y, e);
     if (good)
         take_logits(c, &y, logit), c->known += now;
-    ts_array_free(&y);
     for (int i = 0; good && i < c->n; i++)
         if (c->in[i].role == FEED_EMPTY) {
             ts_array_free(&c->in[i].kept);

@@ -78,11 +78,9 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
         return false;
     ENDED_BY(text_free) text t = {0};
     json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", format, (long long)step, weights, optimizer);
-    char *state = files_seal_text(t.s);
+    ENDED_BY(heap_free) char *state = files_seal_text(t.s);
     snprintf(path, sizeof path, "%s/state.json", folder);
-    const bool good = ts_file_write(path, state, strlen(state), e);
-    free(state);
-    return good;
+    return ts_file_write(path, state, strlen(state), e);
 }
 
 bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, int64_t best, ts_error *e)
@@ -151,7 +149,7 @@ static bool read_state(const char *folder, checkpoint *out, ts_error *e)
     snprintf(path, sizeof path, "%s/state.json", folder);
     if (!bytes_read(path, &b, e))
         return false;
-    cJSON *o = cJSON_Parse(b.at);
+    ENDED_BY(js_free) cJSON *o = cJSON_Parse(b.at);
     const char *is = o ? js_get_text(o, "format") : "";
     bool good = true;
     if (strncmp(is, "checkpoint/", 11) == 0 && strcmp(is, format) != 0) {
@@ -162,7 +160,6 @@ static bool read_state(const char *folder, checkpoint *out, ts_error *e)
     out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;
     good = good && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
            (out->optimizer = open_checked(folder, "optimizer.safetensors", js_get_text(o, "optimizer"), e));
-    cJSON_Delete(o);
     free(b.at);
     return good;
 }

@@ -89,7 +89,7 @@ static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_
     const int64_t i = f->d->n;
     int64_t count;
     bool cut;
-    int64_t *id = encode(want, s, n, &count, &cut);
+    ENDED_BY(heap_free) int64_t *id = encode(want, s, n, &count, &cut);
     if (cut && !f->d->cut++)
         f->d->cut_first = f->rows.line;
     bool good = count > 0 || no_tokens(&f->rows, e);
@@ -98,7 +98,6 @@ static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_
         t->id[t->at[i] + k] = (int32_t)id[k];
     if (good)
         t->at[i + 1] = t->at[i] + count;
-    ts_free(id);
     return good;
 }
 

@@ -140,6 +140,7 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
         (path_ends(path, ".jsonl") && !join_lines(want, path, &out->file, e)))
         return false;
     const size_t skip = data_mark(&out->file);
+    ENDED_BY(heap_free)
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at + skip, out->file.n - skip, false, &out->n);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
     bool good = out->text.id ||
@@ -151,7 +152,6 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
                            (long long)id[i], (long long)want->vocabulary),
             err_hint(e, "--tokenizer must name the one that the model was trained with");
     }
-    ts_free(id);
     return good;
 }
 

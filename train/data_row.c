@@ -5,7 +5,6 @@
 #include "train/data_parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -185,22 +184,19 @@ static bool take_members(const rows *r, const cJSON *o, char *s, row *out, ts_er
                  r->want->label == LABEL_TEXT ? "text" : "a number or a name");
         return row_refuse(r, what, e);
     }
-    char *spelled = r->n_name > 1 && !is_text ? cJSON_PrintUnformatted(other) : NULL;
+    ENDED_BY(heap_free) char *spelled = r->n_name > 1 && !is_text ? cJSON_PrintUnformatted(other) : NULL;
     s += put(s, text->valuestring, &out->text, &out->n_text);
     if (r->n_name > 1 && (is_text || spelled))
         put(s, is_text ? other->valuestring : spelled, &out->other, &out->n_other);
-    free(spelled);
     return true;
 }
 
 static bool take_json(const rows *r, char *s, size_t n, row *out, ts_error *e)
 {
     const char *end = NULL;
-    cJSON *o = cJSON_ParseWithLengthOpts(s, n, &end, false);
+    ENDED_BY(js_free) cJSON *o = cJSON_ParseWithLengthOpts(s, n, &end, false);
     const bool whole = cJSON_IsObject(o) && end && strspn(end, " \t\r") >= (size_t)(s + n - end);
-    const bool good = whole ? take_members(r, o, s, out, e) : row_refuse(r, "not a JSON object", e);
-    cJSON_Delete(o);
-    return good;
+    return whole ? take_members(r, o, s, out, e) : row_refuse(r, "not a JSON object", e);
 }
 
 /* ---- records ---- */

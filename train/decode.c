@@ -38,12 +38,11 @@ static void take_row(decoder *d, const ts_array *y, int64_t row)
 /* ---- the whole window for every token ---- */
 static bool next_of_window(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 {
-    ts_array y = {0};
+    ENDED_BY(ts_array_free) ts_array y = {0};
     const bool good = give_window(d, d->judge.plan, id, n, 0, e) && ts_plan_run(d->judge.plan, e) &&
                       ts_plan_get(d->judge.plan, 0, &y, e);
     if (good)
         take_row(d, &y, (n < d->length ? n : d->length) - 1);
-    ts_array_free(&y);
     return good;
 }
 
@@ -184,14 +183,13 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
         return give_up(d, "the model has not just one input of tokens"), true;
     if (!ts_advance(g, (ts_sequence){logits, 1}, (ts_sequence){d->ids, 1}, &d->steps, &why))
         return give_up(d, why.text), true;
-    ts_tensor *all = calloc((size_t)d->steps.n + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)d->steps.n + 1, sizeof *all);
     if (!all)
         return err_memory(e, ((size_t)d->steps.n + 1) * sizeof *all, "the list of %d values that are kept", d->steps.n);
     all[0] = logits;
     memcpy(all + 1, d->steps.of, (size_t)d->steps.n * sizeof *all);
     d->window = ts_plan_of(g, d->steps.n + 1, all, 0, NULL, o, e);
     d->step = d->window ? ts_plan_of(g, 1, &d->steps.out, d->steps.n, d->steps.state, o, e) : NULL;
-    free(all);
     /* not while the second token is waited for, nor the first one is timed */
     return d->step && ts_plan_build(d->step, e) && ts_plan_build(d->window, e);
 }

@@ -33,7 +33,7 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
     char line[OPTION_LINE];
     ts_graph_ok(n->g, &why);
     const int most = ts_leaves(1, &n->output, NULL);
-    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
     char near[NEAREST_TEXT] = "";
     int weights = 0;
     if (all)
@@ -46,7 +46,6 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
             names_nearest(line, weights, all, near);
     err_set(e, TS_USAGE, "--dropout-on: %s", why.text);
     err_hint(e, "tessera show MODEL lists layers; of the weights %s", *near ? near : "none is near");
-    free(all);
     return false;
 }
 
@@ -70,14 +69,13 @@ bool net_dropout(net *n, ts_error *e)
         return false;
     bool head;
     int count = 0;
-    char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
+    ENDED_BY(heap_free) char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
     if (w->dropout_on && !list)
         return err_memory(e, strlen(w->dropout_on) + 2, "the places of --dropout-on");
     const ts_dropout_options how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
     ts_tensor out = n->output; /* as the output */
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);
     const bool good = places >= 0 || no_such_place(n, list ? list : "", e);
-    free(list);
     n->output = out, n->thinned = places;
     return good;
 }

@@ -132,11 +132,9 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
                             .attr = "transB",
                             .value = 1});
     add_logits(js_array(root, "outputs"), m, n, logits);
-    char *json = js_to_text(root, false);
+    ENDED_BY(heap_free) char *json = js_to_text(root, false);
     cJSON_Delete(root);
-    const bool good = json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the head");
-    free(json);
-    return good;
+    return json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the head");
 }
 
 /* A file of steps may leave dtypes and ranks of its outputs to them: they are known once it is bound. */
@@ -161,11 +159,9 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
             else
                 add_extent(shape, p.name, k, p.rank >= 0 ? p.dim[k] : -1);
     }
-    char *json = js_to_text(root, false);
+    ENDED_BY(heap_free) char *json = js_to_text(root, false);
     cJSON_Delete(root);
-    const bool good = json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the outputs");
-    free(json);
-    return good;
+    return json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the outputs");
 }
 
 static bool is_factor(const char *name)
@@ -178,7 +174,7 @@ static bool is_factor(const char *name)
 static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
     const int most = ts_leaves(1, &n->loss, NULL);
-    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
     bool good = all || err_memory(e, ((size_t)most + 1) * sizeof *all, "a list of %d weights", most);
     if (good)
         ts_leaves(1, &n->loss, all);
@@ -193,7 +189,6 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
                       : ts_graph_ok(n->g, e);
         ts_array_free(&a);
     }
-    free(all);
     return good;
 }
 
@@ -204,10 +199,9 @@ static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error 
     bool good = true;
     for (int i = 0; good && i < 2; i++) {
         const ts_options usual = {0};
-        ts_array a = {0};
+        ENDED_BY(ts_array_free) ts_array a = {0};
         if (parameter_trained(n->g, part[i], w->n, w->all) == part[i])
             good = ts_eval(1, &part[i], 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(part[i]), &a, e);
-        ts_array_free(&a);
     }
     return good;
 }

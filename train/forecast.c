@@ -13,9 +13,8 @@ static const double PAYS = 0.9; /* twice the ranks take at most this part of the
 
 static cJSON *plan_facts(ts_plan *p, ts_error *e)
 {
-    char *facts = ts_plan_json(p, e);
+    ENDED_BY(heap_free) char *facts = ts_plan_json(p, e);
     cJSON *plan = facts ? js_parse(facts, "the plan", e) : NULL;
-    ts_free(facts);
     return plan;
 }
 
@@ -50,7 +49,7 @@ static double *measured_make(const cJSON *plan, const char *run, int *n)
     ENDED_BY(text_free) text all = {0};
     err none = {0};
     snprintf(path, sizeof path, "%s/step.json", run);
-    cJSON *kept = file_read(path, MOST, &all, &none) ? js_parse(text_str(&all), path, &none) : NULL;
+    ENDED_BY(js_free) cJSON *kept = file_read(path, MOST, &all, &none) ? js_parse(text_str(&all), path, &none) : NULL;
     const cJSON *then = js_get(cJSON_GetArrayItem(js_get(kept, "candidates"), 0), "kernels"),
                 *now = js_get(plan, "kernels"), *k;
     *n = cJSON_GetArraySize(now);
@@ -68,7 +67,6 @@ static double *measured_make(const cJSON *plan, const char *run, int *n)
         }
         i++;
     }
-    cJSON_Delete(kept);
     return out;
 }
 

@@ -74,6 +74,7 @@ static bool tell(writer *w, int64_t r, bool last, ts_error *e)
 {
     row *one = &w->row[r];
     size_t n;
+    ENDED_BY(heap_free)
     char *text = ts_tokenizer_decode(w->tokenizer, w->id + r * w->cap + w->prompt, one->n - w->prompt, &n);
     if (!text)
         return err_memory(e, 0, "the text of %lld tokens", (long long)(one->n - w->prompt));
@@ -82,7 +83,6 @@ static bool tell(writer *w, int64_t r, bool last, ts_error *e)
     if (n > one->told || last)
         w->how->tell(w->how->user, r, text + (n > one->told ? one->told : n), n > one->told ? n - one->told : 0);
     one->told = n > one->told ? n : one->told;
-    ts_free(text);
     return true;
 }
 

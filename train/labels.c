@@ -200,7 +200,7 @@ static bool number_names(labels *l, const rows *r, data *out, ts_error *e)
 {
     text list = {0};
     const int64_t most = r->want->classes;
-    int64_t *to = calloc((size_t)l->n, sizeof *to);
+    ENDED_BY(heap_free) int64_t *to = calloc((size_t)l->n, sizeof *to);
     if (!to)
         return err_memory(e, (size_t)l->n * sizeof *to, "the numbers of %d classes", l->n);
     for (int i = 0; i < l->n; i++) {
@@ -209,7 +209,6 @@ static bool number_names(labels *l, const rows *r, data *out, ts_error *e)
     }
     for (int64_t i = 0; i < out->n; i++)
         out->label[i] = (double)to[(int64_t)out->label[i]];
-    free(to);
     out->names = text_take(&list);
     if (!most || l->n <= most)
         return true;

@@ -50,10 +50,9 @@ bool metrics_read(metrics *m, const char *run, ts_error *e)
     for (size_t i = 0; good && i < b.n;) {
         const char *end = memchr(b.at + i, '\n', b.n - i);
         const size_t n = (end ? (size_t)(end - b.at) : b.n) - i;
-        cJSON *row = cJSON_ParseWithLength(b.at + i, n);
+        ENDED_BY(js_free) cJSON *row = cJSON_ParseWithLength(b.at + i, n);
         if (cJSON_IsObject(row))
             add_row(m, row);
-        cJSON_Delete(row);
         i += n + 1;
     }
     free(b.at);

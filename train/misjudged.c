@@ -42,9 +42,8 @@ static slip *slips_of(const data *d, const verdict *v, bool classes, int64_t *n)
 /* ---- what an example is ---- */
 static void add_line(cJSON *row, const data *d, int64_t i)
 {
-    char *s = strndup(d->file.at + d->text_at[i], d->text_n[i]);
+    ENDED_BY(heap_free) char *s = strndup(d->file.at + d->text_at[i], d->text_n[i]);
     js_put(row, "line:%g,text:%s", (double)d->line[i], s);
-    free(s);
 }
 
 /* The first array of pictures that are small enough, in LEVELS shades as digits, row by row. */
@@ -110,7 +109,7 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     if (w->loss || !d->label || !task_of(w)->labels)
         return true;
     slip *all = slips_of(d, v, of_classes, &n);
-    cJSON *root = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *root = cJSON_CreateObject();
     js_put(root, "format:%s,task:%s,step:%g,n:%g", "misjudged/1", w->task, (double)step, (double)d->n);
     js_number(root, of_classes ? "wrong" : "examples", (double)n);
     if (of_classes)
@@ -127,6 +126,5 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     const bool good = s ? ts_file_write(path, s, strlen(s), e)
                         : err_memory(e, all ? 0 : (size_t)n * sizeof *all, "what was misjudged");
     free(s), free(all);
-    cJSON_Delete(root);
     return good;
 }

@@ -206,7 +206,7 @@ static bool own_loss(net *n, ts_error *e)
 static bool statistics_apart(const net *n, ts_error *e)
 {
     const int most = n->n_stat ? ts_leaves(1, &n->output, NULL) : 0;
-    ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
     if (!all)
         return err_memory(e, ((size_t)most + 1) * sizeof *all, "a list of %d weights", most);
     if (most)
@@ -219,7 +219,6 @@ static bool statistics_apart(const net *n, ts_error *e)
                 err_hint(e, "--freeze '%s' keeps it as it is; or export the model with a tensor for each",
                          ts_name(all[i]));
             }
-    free(all);
     return !e->code;
 }
 

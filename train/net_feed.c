@@ -276,7 +276,7 @@ static bool fill_label(const net *n, const data *d, const int64_t *which, ts_arr
 /* Fewer examples than a batch: the first one fills it up, and whoever reads the result leaves those rows aside. */
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e)
 {
-    int64_t *all = calloc((size_t)n->batch, sizeof *all);
+    ENDED_BY(heap_free) int64_t *all = calloc((size_t)n->batch, sizeof *all);
     bool good = all || err_memory(e, (size_t)n->batch * sizeof *all, "a batch of %lld examples", (long long)n->batch);
     for (int64_t i = 0; good && i < n->batch; i++)
         all[i] = which[i < count ? i : 0];
@@ -293,7 +293,6 @@ bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count
         fill_text(n, &own, d, all, &out[n->n_feed]);
     if (good && n->label && (good = like(&out[n->n_feed + 1], n->label, e)))
         fill_label(n, d, all, &out[n->n_feed + 1]);
-    free(all);
     return good;
 }
 

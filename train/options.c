@@ -204,12 +204,11 @@ static bool read_field(train_options *w, const option_field *f, const cJSON *v)
 
 static bool refuse_field(const option_field *f, const cJSON *v, const char *path, ts_error *e)
 {
-    char *is = js_to_text(v, false);
+    ENDED_BY(heap_free) char *is = js_to_text(v, false);
     err_set(e, TS_BAD_INPUT, "%s: \"%s\" is %.80s, %s expected", path, f->name, is ? is : "?",
             is_number(f)             ? "a number of at most 9e15"
             : f->kind == OPTION_TEXT ? "a text or null"
                                      : "a list of texts");
-    free(is);
     return false;
 }
 

@@ -43,14 +43,13 @@ static bool add_places(FILE *to, const char *path, int n, const ts_given *all, t
         return false;
     memcpy(&head, b.at, sizeof head);
     b.at[8 + head] = 0;
-    cJSON *o = js_parse(b.at + 8, path, e);
+    ENDED_BY(js_free) cJSON *o = js_parse(b.at + 8, path, e);
     for (int i = 0; o && i < n; i++) {
         const cJSON *at = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(o, all[i].name),
                                                            "data_offsets");
         fprintf(to, "    %.0f,\n", cJSON_GetNumberValue(cJSON_GetArrayItem(at, 0)));
     }
     const bool good = o != NULL;
-    cJSON_Delete(o);
     free(b.at);
     return good;
 }
@@ -59,7 +58,7 @@ static bool write_state(const training_program *t, const char *folder, FILE *to,
 {
     char path[MOST_PATH], sum[65];
     const int n_weight = t->step->n_weight, n_other = t->step->n_state;
-    ts_given *all = step_state_make(t->step, e);
+    ENDED_BY(heap_free) ts_given *all = step_state_make(t->step, e);
     if (!all)
         return false;
     snprintf(path, sizeof path, "%s/weights.safetensors", folder);
@@ -67,7 +66,6 @@ static bool write_state(const training_program *t, const char *folder, FILE *to,
     snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
     good = good && ts_tensors_write(path, n_other, all + n_weight, sum, e) &&
            add_places(to, path, n_other, all + n_weight, e);
-    free(all);
     return good;
 }
 
@@ -126,15 +124,13 @@ static bool write_data(const training_program *t, const char *folder, ts_error *
     const net *n = t->net;
     const int count = net_n_arrays(n);
     char path[MOST_PATH];
-    int *input = calloc((size_t)count + 1, sizeof *input);
+    ENDED_BY(heap_free) int *input = calloc((size_t)count + 1, sizeof *input);
     if (!input)
         return err_memory(e, ((size_t)count + 1) * sizeof *input, "the list of %d inputs", count);
     for (int i = 0; i < count; i++)
         input[i] = input_of(t->step, net_array_name(n, i));
     snprintf(path, sizeof path, "%s/data.bin", folder);
-    const bool good = program_data(t, input, path, e);
-    free(input);
-    return good;
+    return program_data(t, input, path, e);
 }
 
 static bool add_files(void *user, const char *folder, ts_error *e)

@@ -118,7 +118,7 @@ static void set_number(cJSON *o, const char *key, double v)
 
 static const char *story_options(text *t, const story *s)
 {
-    cJSON *o = option_json(s->asked);
+    ENDED_BY(js_free) cJSON *o = option_json(s->asked);
     for (cJSON *i = o->child, *next; i; i = next) {
         next = i->next;
         if (left_out(s, i))
@@ -131,7 +131,6 @@ static const char *story_options(text *t, const story *s)
     if (*s->facts->isa)
         js_text(o, "isa", s->facts->isa);
     facts_list(t, o);
-    cJSON_Delete(o);
     return NULL;
 }
 

@@ -87,7 +87,7 @@ void run_close(run_folder *r)
 bool run_write(const run_folder *r, const train_options *w, const run_facts *f, ts_error *e)
 {
     char path[MOST_PATH];
-    cJSON *o = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
     js_text(o, "format", format);
     cJSON_AddItemToObject(o, "config", option_json(w));
     js_put(o, "model:%s,data:%s,order:%s,numbers:%s,tokens:%s,target:%s,isa:%s,random:%s", f->model, f->data, f->order,
@@ -95,7 +95,6 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
     js_put(o, "classes:%g,steps:%g,epoch_steps:%g,total_steps:%g,warmup:%g", (double)f->classes, (double)f->steps,
            (double)f->batch_steps, (double)f->total_steps, (double)f->warmup);
     char *plain = js_to_text(o, true), *s = plain ? files_seal_text(plain) : NULL;
-    cJSON_Delete(o);
     free(plain);
     bool good = s || err_memory(e, 0, "the facts of the run");
     for (int i = 0; good && i < N_SETTINGS; i++)
@@ -178,9 +177,8 @@ bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char
 /* Whether the line is a row of an update before `step`. */
 static bool row_stays(const char *line, size_t n, int64_t step, int64_t *damaged)
 {
-    cJSON *row = cJSON_ParseWithLength(line, n);
+    ENDED_BY(js_free) cJSON *row = cJSON_ParseWithLength(line, n);
     const double at = js_get_number(row, "step", -1);
-    cJSON_Delete(row);
     *damaged += at < 0;
     return at >= 0 && at < (double)step;
 }
@@ -227,10 +225,9 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
         return true;
     if (!path_in(aside, run, "metrics.rolled-back.jsonl", e) || !bytes_read(path, &b, e))
         return false;
-    char *gone = malloc(b.n + 1);
+    ENDED_BY(heap_free) char *gone = malloc(b.n + 1);
     const size_t stay = gone ? part_rows(&b, gone, step, damaged) : b.n;
     bool good = gone || err_memory(e, b.n + 1, "the rows of '%s'", path);
-    free(gone);
     if (stay < b.n) {
         const int fd = file_open(aside, O_WRONLY | O_CREAT | O_APPEND, 0666);
         good = fd >= 0 && append(fd, b.at + stay, b.n - stay);

@@ -1,6 +1,7 @@
 /* sample.c - temperature, then the likeliest k, then the likeliest that share p; ties go to the lower number, so that
  * equal bits give equal tokens. */
 #include "train/sample.h"
+#include "graph/base/ended.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ int64_t sample_token(const sampling *s, const double *logit, int64_t n, double u
 {
     if (s->temperature <= 0 || s->top_k == 1)
         return likeliest(logit, n);
-    candidate *all = calloc((size_t)n + 1, sizeof *all);
+    ENDED_BY(heap_free) candidate *all = calloc((size_t)n + 1, sizeof *all);
     if (!all)
         return -1;
     for (int64_t i = 0; i < n; i++)
@@ -53,6 +54,5 @@ int64_t sample_token(const sampling *s, const double *logit, int64_t n, double u
         if ((left -= weight(s, all, k)) < 0)
             break;
     const int64_t id = all[k].id;
-    free(all);
     return id;
 }

@@ -334,10 +334,8 @@ static bool set(step *s, const char *name, const ts_array *a, ts_error *e)
 
 static bool set_zeros(step *s, ts_tensor t, ts_error *e)
 {
-    ts_array a = {0};
-    const bool good = ts_array_make(&a, ts_type(t), ts_rank(t), ts_shape(t), e) && set(s, ts_name(t), &a, e);
-    ts_array_free(&a);
-    return good;
+    ENDED_BY(ts_array_free) ts_array a = {0};
+    return ts_array_make(&a, ts_type(t), ts_rank(t), ts_shape(t), e) && set(s, ts_name(t), &a, e);
 }
 
 static bool set_number(step *s, ts_tensor t, double v, ts_error *e)

@@ -102,14 +102,13 @@ bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *
 /* n numbers from 0 up to `below`, where that is not known 0 and 1. */
 static int32_t *drawn(int64_t n, int64_t below, uint64_t seed, ts_error *e)
 {
-    ts_array a = {0};
+    ENDED_BY(ts_array_free) ts_array a = {0};
     int32_t *out = NULL;
     if (ts_array_make(&a, TS_I32, 1, &n, e) && (out = calloc((size_t)n + 1, sizeof *out))) {
         ts_array_random(&a, seed, below > 0 ? below : 2);
         for (int64_t i = 0; i < n; i++)
             out[i] = ((const int32_t *)a.data)[i];
     }
-    ts_array_free(&a);
     return out;
 }
 
@@ -149,13 +148,12 @@ static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
 bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 {
     const net *n = &t->net;
-    int64_t *which = calloc((size_t)n->batch, sizeof *which);
+    ENDED_BY(heap_free) int64_t *which = calloc((size_t)n->batch, sizeof *which);
     bool good = which ||
                 err_memory(e, (size_t)n->batch * sizeof *which, "a batch of %lld examples", (long long)n->batch);
     for (int64_t i = 0; good && i < n->batch; i++)
         which[i] = n->stream ? i * n->length : i;
     good = good && draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);
-    free(which);
     return good;
 }
 

@@ -109,10 +109,9 @@ static bool judge_trained(training *t, ts_given *all, ts_error *e)
 /* Rank 0 judges; all know what came of it, and keep the state behind the best evaluation together. */
 static bool evaluate(training *t, ts_error *e)
 {
-    ts_given *all = step_trained_make(&t->step, e);
+    ENDED_BY(heap_free) ts_given *all = step_trained_make(&t->step, e);
     const bool good = all && (!train_leads(t) || judge_trained(t, all, e)) &&
                       ranks_take(&t->ranks, (char *)&t->course, sizeof t->course, e);
-    free(all);
     return good && (t->course.since > 0 || save(t, e));
 }
 

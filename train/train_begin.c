@@ -180,14 +180,12 @@ static bool disk_lasts(training *t, ts_error *e)
     const int n = t->step.n_weight + t->step.n_state;
     const int64_t every = t->asked->save_every ? t->asked->save_every : t->facts.batch_steps,
                   left = t->facts.steps - t->done, keep = t->asked->keep + t->has_eval; /* the best, too */
-    ts_given *all = left > 0 ? step_state_make(&t->step, e) : NULL;
+    ENDED_BY(heap_free) ts_given *all = left > 0 ? step_state_make(&t->step, e) : NULL;
     int64_t size = 0;
     for (int i = 0; all && i < n; i++)
         size += ts_array_count(&all[i].value) * ts_dtype_bytes(all[i].value.dtype);
-    const bool good = left <= 0 || !train_leads(t) ||
-                      (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, keep, e));
-    free(all);
-    return good;
+    return left <= 0 || !train_leads(t) ||
+           (all && checkpoint_fits(t->job->run, size, (left + every - 1) / every, keep, e));
 }
 
 /* Of a run that goes on just as it began: for something else than training. */
@@ -289,7 +287,7 @@ static bool tell_facts(const training *t, ts_error *e)
     if (t->has_eval && !judge_bytes(t->asked, &t->eval, t->net.classes, &t->options, &judging, e))
         return false;
     judging += judging > 0 ? sizeof(float) * (double)t->step.trained : 0; /* as constants of its graph */
-    cJSON *facts = step_facts(&t->step, e);
+    ENDED_BY(js_free) cJSON *facts = step_facts(&t->step, e);
     if (!facts)
         return false;
     const double takes = js_get_number(facts, "bytes", 0), needs = js_get_number(facts, "alive_bytes", 0);
@@ -311,7 +309,6 @@ static bool tell_facts(const training *t, ts_error *e)
     }
     cJSON_ArrayForEach(one, js_get(facts, "notes")) train_say(t, NEWS_NOTE, "%s", one->valuestring);
     train_tell(t, &(train_news){.kind = NEWS_FACTS, .facts = facts});
-    cJSON_Delete(facts);
     return true;
 }
 
@@ -351,13 +348,12 @@ static int add_options(const train_options *w, agreement *all)
     int n = 0;
     cJSON_ArrayForEach(one, o)
     {
-        char *text = js_to_text(one, false);
+        ENDED_BY(heap_free) char *text = js_to_text(one, false);
         char sum[65] = "";
         snprintf(all[n].what, sizeof all[n].what, "--%s", one->string);
         if (text && strlen(text) >= AGREED)
             ts_hash_bytes(text, strlen(text), sum);
         snprintf(all[n++].value, AGREED, "%s", *sum ? sum : text ? text : "");
-        free(text);
     }
     cJSON_Delete(o);
     return n;
@@ -376,7 +372,7 @@ static bool agree(training *t, ts_error *e)
     enum { N_FACT = sizeof fact / sizeof *fact, MOST = N_FACT + 100 };
     if (!t->ranks.by)
         return true;
-    agreement *all = calloc(MOST, sizeof *all);
+    ENDED_BY(heap_free) agreement *all = calloc(MOST, sizeof *all);
     bool good = all ? ts_file_hash("/proc/self/exe", program, e) && hash_plan(t, plan, e)
                     : err_memory(e, MOST * sizeof *all, "what ranks have");
     int n = good ? add_options(t->asked, all) : 0; /* what follows of them comes behind them */
@@ -386,7 +382,6 @@ static bool agree(training *t, ts_error *e)
     }
     if (good && !ranks_agree(&t->ranks, n, all, e))
         good = false, t->together = true;
-    free(all);
     return good;
 }
 

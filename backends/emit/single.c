@@ -171,10 +171,9 @@ static void add_headers(single *s, const char *from)
             continue;
         const char *header = header_text(s, name);
         add_headers(s, header);
-        char *body = body_text(s, header);
+        ENDED_BY(heap_free) char *body = body_text(s, header);
         text_add(&s->out, "\n%s", body);
         text_add(&s->done, "%s ", name);
-        free(body);
     }
 }
 
@@ -182,7 +181,7 @@ static void add_text(single *s, const char *from)
 {
     ENDED_BY(text_free) text found = {0}, own = {0};
     add_headers(s, from);
-    char *body = body_text(s, from);
+    ENDED_BY(heap_free) char *body = body_text(s, from);
     find_own(body, &found), find_given(body, found.s, &own);
     s->n_text++;
     text_line(&s->out, "");
@@ -191,7 +190,6 @@ static void add_text(single *s, const char *from)
     text_add(&s->out, "%s", body);
     for (const char *at = own.s + 1; *at; at += strcspn(at, " ") + 1)
         text_line(&s->out, "#undef %.*s", (int)strcspn(at, " "), at);
-    free(body);
 }
 
 /* Flags as what a text can say: -mavx2 for gcc, which clang is asked for by its macro, __AVX2__, as it takes none. */

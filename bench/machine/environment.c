@@ -212,13 +212,12 @@ static void add_software(cJSON *out, const char *isa, int threads)
         js_absent(tool, "revision", "not built from a git checkout");
     ts_error e = {0};
     ts_options o = {.isa = isa, .threads = threads};
-    char *machine = ts_machine_json(&o, &e);
+    ENDED_BY(heap_free) char *machine = ts_machine_json(&o, &e);
     cJSON *parsed = machine ? cJSON_Parse(machine) : NULL;
     if (parsed)
         cJSON_AddItemToObject(out, "machine", parsed);
     else
         js_absent(out, "machine", e.code != TS_OK ? e.text : "not valid");
-    ts_free(machine);
 }
 
 /* Variables that change the speed of a contestant that is started with them. */
@@ -254,10 +253,8 @@ cJSON *environment_make(const char *isa, int threads, uint64_t seed)
 char *environment_json(const char *isa, int threads, uint64_t seed, ts_error *e)
 {
     (void)e;
-    cJSON *out = environment_make(isa, threads, seed);
-    char *all = js_to_text(out, true);
-    cJSON_Delete(out);
-    return all;
+    ENDED_BY(js_free) cJSON *out = environment_make(isa, threads, seed);
+    return js_to_text(out, true);
 }
 
 /* ---- noise ---- */
@@ -275,13 +272,11 @@ char *noise_json(ts_error *e)
     double median = stats_median(v, n);
     for (int i = 0; i < n; i++)
         slow += v[i] > disturbed * median;
-    cJSON *out = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *out = cJSON_CreateObject();
     js_put(out, "n:%d,median_ns:%g,p10_ns:%g,p90_ns:%g,max_ns:%g,disturbed_share:%g,steal_share:%g", n, median,
            stats_quantile(v, n, 0.1), stats_quantile(v, n, 0.9), stats_quantile(v, n, 1),
            n > 0 ? (double)slow / n : NAN, stolen_share(before, cpu_ticks_now()));
     char line[LINE];
     js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
-    char *all = js_to_text(out, true);
-    cJSON_Delete(out);
-    return all;
+    return js_to_text(out, true);
 }

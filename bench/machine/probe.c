@@ -159,11 +159,9 @@ static bool add_bandwidths(cJSON *out, probing *p, const unit *u, ts_error *e)
     level_sizes s = sizes_for(p);
     size_t whole = s.dram * (size_t)p->threads;
     char *base = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    size_t *turn = calloc((size_t)p->threads, sizeof *turn);
-    if (base == MAP_FAILED || !turn) {
-        free(turn);
+    ENDED_BY(heap_free) size_t *turn = calloc((size_t)p->threads, sizeof *turn);
+    if (base == MAP_FAILED || !turn)
         return err_set(e, TS_MEMORY, "probing memory needs %zu MiB", whole / MIB);
-    }
     madvise(base, whole, MADV_HUGEPAGE); /* where the system allows them: page walks are not what is measured */
     js_array(out, "levels");
     memory_task t = {.base = base, .part = s.dram, .piece = s.dram / PIECES, .turn = turn, .write = u->write};
@@ -184,7 +182,6 @@ static bool add_bandwidths(cJSON *out, probing *p, const unit *u, ts_error *e)
         else
             js_absent(out, key[i], "no last-level cache that is larger than the level before it");
     }
-    free(turn);
     munmap(base, whole);
     return true;
 }
@@ -233,11 +230,10 @@ static void add_peaks(cJSON *out, const cJSON *list, const char *isa)
 char *probe_json(const char *isa, int threads, double effort, ts_error *e)
 {
     const unit *u = unit_find(isa);
-    char *machine = ts_machine_json(&(ts_options){.isa = isa}, e); /* knows which there are */
+    ENDED_BY(heap_free) char *machine = ts_machine_json(&(ts_options){.isa = isa}, e); /* knows which there are */
     probing p = {.repeats = (int)fmax(FEWEST_REPEATS, fmin(effort, 1) * MOST_REPEATS), .thorough = effort >= 0.5};
     if (!machine)
         return NULL;
-    ts_free(machine);
     cpus_allowed(&p.cpus);
     p.threads = threads_or_cores(threads, &p.cpus);
     if (!u) {

@@ -3,8 +3,6 @@
 #include "bench/report/parts.h"
 #include "graph/base/err.h"
 
-#include <stdlib.h>
-
 enum { BUDGET = 900 * 1024 }; /* bytes of results in a page of a megabyte */
 
 static void drop(cJSON *at, const char *key)
@@ -28,12 +26,11 @@ void report_embed(text *t, const report *r, const char *results_json)
     for (size_t i = 0; i < sizeof bulky / sizeof *bulky && t->length - start > BUDGET; i++) {
         drop(less, bulky[i]);
         cJSON_AddItemToArray(left, cJSON_CreateString(bulky[i]));
-        char *s = cJSON_PrintUnformatted(less);
+        ENDED_BY(heap_free) char *s = cJSON_PrintUnformatted(less);
         if (!s)
             memory_failed(0, "the results within the report");
         t->length = start;
         html_embed(t, s);
-        free(s);
     }
     cJSON_Delete(less);
 }

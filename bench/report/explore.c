@@ -28,10 +28,9 @@ char *report_explore_text(const char *name, const char *data_json)
     text_add(&policy, "'");
     page_open_with(&t, "Tessera", name, text_str(&policy));
     text_add(&t, "%s\n", page_file("explore.css"));
-    cJSON *o = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
     js_text(o, "name", name);
     page_put(&t, NULL, IN_HTML, &(form_place){o, NULL}, "explore.html");
-    cJSON_Delete(o);
     text_add(&t, "\n<script type=\"application/json\" id=\"data\">");
     html_embed(&t, data_json);
     text_add(&t, "</script>\n<script>%s</script>\n</body></html>\n", script);

@@ -87,7 +87,7 @@ static void value(text *t, const cJSON *v)
 /* "l2_bytes" in "caches" -> "caches l2": the data itself has the exact keys. */
 static void label(text *t, const char *prefix, const cJSON *v)
 {
-    text plain = {0};
+    ENDED_BY(text_free) text plain = {0};
     const char *key = v->string ? v->string : "";
     const size_t unit = cJSON_IsNumber(v) ? unit_of(key) : SIZE_MAX;
     size_t n = strlen(key);
@@ -99,7 +99,6 @@ static void label(text *t, const char *prefix, const cJSON *v)
     for (char *c = plain.s; *c; c++)
         *c = *c == '_' ? ' ' : *c;
     html_add(t, "%-s%s%s", prefix, *prefix ? " " : "", plain.s);
-    text_free(&plain);
 }
 
 static const char *reason_for(const cJSON *object, const cJSON *v)

@@ -24,14 +24,13 @@ static void fill_property(cJSON *row, const report *r, property i, const kernel 
     const int near = level_of(r, of[0]);
     for (int k = 0; k < 2; k++) {
         const tile *y = &of[k]->tile;
-        cJSON *o = cJSON_CreateObject();
+        ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
         ENDED_BY(text_free) text t = {0};
         js_put(o, "lanes:%g,sums:%g,loads:%g,multiply_adds:%g,cores:%g,waste_share:%g,traffic_bytes:%g,near:%s",
                y->lanes, y->sums, y->loads, y->multiply_adds, y->cores, of[k]->waste > 0 ? of[k]->waste : 0,
                of[k]->traffic[near], cache_names[near].name);
         page_form(&t, r, PLAIN, &(form_place){o, NULL}, phrases[i]);
         js_text(row, k ? "fast" : "slow", text_str(&t));
-        cJSON_Delete(o);
     }
     js_text(row, "what", property_name[i]);
 }

@@ -43,13 +43,12 @@ void plain_spaces(text *t)
 
 static void markdown(text *t, const report *r)
 {
-    cJSON *o = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
     const form_place root = {r->view, NULL}, at = {o, &root};
     fill_headline(o, r);
     page_put(t, r, IN_MARKDOWN, &at, "results.md");
     text_add(t, "\n");
     plain_spaces(t);
-    cJSON_Delete(o);
 }
 
 /* ---- CSV ---- */

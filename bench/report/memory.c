@@ -96,9 +96,8 @@ static void name_draw(text *t, const char *name, const room *in)
     for (int i = 0; i < in->lines && *at; i++) {
         const bool cut = i == 0 && at > name;
         const char *end = html_skip(at, cut ? in->columns - 1 : in->columns);
-        char *piece = strndup(at, (size_t)(end - at));
+        ENDED_BY(heap_free) char *piece = strndup(at, (size_t)(end - at));
         html_add(t, "<text.small y=%.1f>%s%s</text>", LINE * i, cut ? "…" : "", piece);
-        free(piece);
         at = end;
     }
     html_add(t, "</g>\n");
@@ -132,7 +131,7 @@ void draw_buffers(text *t, const report *r, const cJSON *v)
 {
     const int c = (int)js_get_number(v, "index", 0);
     const contestant *o = &r->of[c];
-    const buffer **of = largest(o);
+    ENDED_BY(heap_free) const buffer **of = largest(o);
     axis x = {0, 1, LEFT, RIGHT, false}, y = {0, 1, TOP + HEIGHT, TOP, false};
     for (int i = 0; i < o->n_buffer; i++) {
         x.hi = fmax(x.hi, of[i]->last + 1);
@@ -170,7 +169,6 @@ void draw_buffers(text *t, const report *r, const cJSON *v)
             "<path.axis stroke-dasharray='5 4' d='M%d %.1fH%d'/><text.small.end.halo x=%d y=%.1f>lower bound %s</text>",
             LEFT, axis_at(&y, o->lower_bound_bytes), RIGHT, RIGHT, axis_at(&y, o->lower_bound_bytes) - 5,
             word_bytes(o->lower_bound_bytes).s);
-    free(of);
 }
 
 static bool same_buffers(const contestant *a, const contestant *b)
@@ -190,7 +188,7 @@ static bool same_buffers(const contestant *a, const contestant *b)
 static void fill_plan(cJSON *plans, const report *r, int c)
 {
     const contestant *of = &r->of[c];
-    const buffer **by_size = largest(of);
+    ENDED_BY(heap_free) const buffer **by_size = largest(of);
     cJSON *o = js_row(plans, "index:%d,n:%d,arena_bytes:%g,lower_bound_bytes:%g", c, of->n_buffer, of->arena_bytes,
                       of->lower_bound_bytes),
           *alike = js_array(o, "of"), *rows = js_array(o, "buffers");
@@ -201,7 +199,6 @@ static void fill_plan(cJSON *plans, const report *r, int c)
         view_text(js_row(rows, "bytes:%g,offset_bytes:%g,first:%g,last:%g", by_size[i]->bytes, by_size[i]->offset,
                          by_size[i]->first, by_size[i]->last),
                   "name", by_size[i]->name);
-    free(by_size);
 }
 
 const char *fill_memory(cJSON *o, const report *r)

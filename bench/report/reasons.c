@@ -366,11 +366,10 @@ void view_reasons(cJSON *o, const report *r, int most)
     reason found[COUNT(rules)];
     int n = 0;
     for (int i = 0; i < COUNT(rules); i++) {
-        cJSON *one = cJSON_CreateObject();
+        ENDED_BY(js_free) cJSON *one = cJSON_CreateObject();
         found[n] = (reason){.weight = decided || !rules[i].of_decided ? rules[i].find(r, one) : 0};
         if (found[n].weight != 0)
             page_form(&found[n++].html, r, IN_HTML, &(form_place){one, &root}, rules[i].says);
-        cJSON_Delete(one);
     }
     qsort(found, (size_t)n, sizeof *found, by_weight);
     for (int i = 0; i < n; i++) {

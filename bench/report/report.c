@@ -53,13 +53,12 @@ void page_part(text *nav, text *parts, int i, const part_words *w, const char *l
 static const char *section_write(text *t, const report *r, int i)
 {
     char name[32];
-    cJSON *o = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
     const form_place root = {r->view, NULL}, at = {o, &root};
     snprintf(name, sizeof name, "%s.html", sections[i].words.id);
     const char *lacking = sections[i].fill(o, r);
     if (!lacking)
         page_put(t, r, IN_HTML, &at, name);
-    cJSON_Delete(o);
     return lacking;
 }
 

@@ -100,9 +100,8 @@ static void put_machine(text *t, const cJSON *suite)
     cJSON_ArrayForEach(r, js_get(suite, "races")) e = e ? e : js_get(r, "results/environment");
     text_add(t, "%s, %s, %.0f cores · %s", js_get_text(e, "cpu"), js_get_text(e, "isa"), js_get_number(e, "cores", NAN),
              js_get_text(suite, "tool"));
-    cJSON *peers = peers_make(suite);
+    ENDED_BY(js_free) cJSON *peers = peers_make(suite);
     cJSON_ArrayForEach(p, peers) text_add(t, " · %s %s", p->string, p->valuestring);
-    cJSON_Delete(peers);
 }
 
 static void markdown(text *t, const cJSON *suite, const cJSON *rows)
@@ -130,7 +129,7 @@ static void markdown(text *t, const cJSON *suite, const cJSON *rows)
 static void page(text *t, const cJSON *suite, const cJSON *rows)
 {
     const cJSON *row, *cell;
-    text machine = {0};
+    ENDED_BY(text_free) text machine = {0};
     put_machine(&machine, suite);
     page_open(t, "Tessera suite", text_str(&machine));
     html_add(t,
@@ -138,7 +137,6 @@ static void page(text *t, const cJSON *suite, const cJSON *rows)
              "<p.lead>Median times with half of their 95 %% interval; how many times as long other runtimes take, with "
              "the 99 %% interval: above 1, Tessera is faster. † The machine was busy.</p><div.wide><table><thead><tr>",
              text_str(&machine));
-    text_free(&machine);
     cJSON_ArrayForEach(cell, rows->child) html_add(t, "<th>%s</th>", cell->string);
     html_add(t, "</tr></thead><tbody>\n");
     cJSON_ArrayForEach(row, rows)

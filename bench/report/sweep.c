@@ -170,13 +170,12 @@ bool report_sweep(const char *sweep_json, char **html, ts_error *e)
         return err_hint(e, "give a file that tessera bench --sweep wrote with -o");
     }
     text t = {0};
-    cJSON *view = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *view = cJSON_CreateObject();
     fill_sweep(view, &f);
     page_open(&t, "Tessera sweep", js_get_text(view, "model"));
     page_put(&t, NULL, IN_HTML, &(form_place){view, NULL}, "sweep.html");
     html_embed(&t, sweep_json);
     html_add(&t, "</script>\n</body></html>\n");
-    cJSON_Delete(view);
     cJSON_Delete(f.root);
     *html = text_take(&t);
     return true;
@@ -184,8 +183,6 @@ bool report_sweep(const char *sweep_json, char **html, ts_error *e)
 
 bool report_is(const char *json, const char *format)
 {
-    cJSON *v = cJSON_Parse(json);
-    const bool is = strcmp(js_get_text(v, "format"), format) == 0;
-    cJSON_Delete(v);
-    return is;
+    ENDED_BY(js_free) cJSON *v = cJSON_Parse(json);
+    return strcmp(js_get_text(v, "format"), format) == 0;
 }

@@ -129,7 +129,7 @@ void draw_bars(text *t, const report *r, const cJSON *v)
 {
     int row[MAX_CHARTED], n;
     double longest;
-    op_time *of = ops_make(r, &n);
+    ENDED_BY(heap_free) op_time *of = ops_make(r, &n);
     const int rows = rows_of(r, row, &longest);
     const double per_ns = (RIGHT - LEFT) / longest;
     (void)v;
@@ -138,14 +138,13 @@ void draw_bars(text *t, const report *r, const cJSON *v)
             links(t, of, n, row + i, per_ns, 2 + i * ROW);
         bar(t, r, row[i], of, n, per_ns, 2 + i * ROW);
     }
-    free(of);
 }
 
 static void fill_bars(cJSON *o, const report *r)
 {
     int row[MAX_CHARTED], n;
     double longest;
-    op_time *of = ops_make(r, &n);
+    ENDED_BY(heap_free) op_time *of = ops_make(r, &n);
     const int rows = rows_of(r, row, &longest);
     cJSON *bars = js_array(o, "bars"), *ops = js_array(o, "ops");
     js_number(o, "height", rows * ROW - (ROW - BAR) + 4);
@@ -160,13 +159,12 @@ static void fill_bars(cJSON *o, const report *r)
             js_row(cells, "time_ns:%g,part_share:%g", ns, ns / r->of[row[k]].stats.median);
         }
     }
-    free(of);
 }
 
 /* Kinds of kernels by time, until what is left is below 0.2 % each. */
 static void fill_pareto(cJSON *o, const report *r)
 {
-    ranked *of = kinds_ranked(r, r->best, -1);
+    ENDED_BY(heap_free) ranked *of = kinds_ranked(r, r->best, -1);
     const double all = r->of[r->best].kernel_ns;
     double running = 0;
     int n = 0, shown = 0;
@@ -181,7 +179,6 @@ static void fill_pareto(cJSON *o, const report *r)
                   "rule", p->heaviest->rule);
     }
     js_put(o, "n_others:%d,others_ns:%g", n - shown, (1 - running) * all);
-    free(of);
 }
 
 const char *fill_time(cJSON *o, const report *r)

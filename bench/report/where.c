@@ -3,7 +3,6 @@
 #include "bench/report/page.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* pixels; kinds of operations that are told apart; FEW: rows that are there however small */
 enum { WIDTH = 980, PLOT_FROM = 250, PLOT_TO = 830, ROW = 30, MAX_STEPS = 10, MAX_KINDS = 20, FEW = 4 };
@@ -131,7 +130,7 @@ static void fill_waterfall(cJSON *o, const report *r)
 /* Until what is left is below 0.2 % each; what follows is one row. */
 static void fill_pareto(cJSON *o, const report *r)
 {
-    ranked *of = kinds_ranked(r, r->slow, r->fast);
+    ENDED_BY(heap_free) ranked *of = kinds_ranked(r, r->slow, r->fast);
     const groups *g = &r->groups;
     const double total = r->of[r->slow].stats.median - r->of[r->fast].stats.median;
     const double apart = r->of[r->slow].gap_ns - r->of[r->fast].gap_ns; /* outside kernels */
@@ -156,7 +155,6 @@ static void fill_pareto(cJSON *o, const report *r)
            left, -others, others / total, g->n_same, g->slow_same, g->fast_same);
     js_put(o, "same_gain:%g,same_of:%g,apart_gain:%g,apart_of:%g", g->fast_same - g->slow_same,
            (g->slow_same - g->fast_same) / total, -apart, apart / total);
-    free(of);
 }
 
 /* NULL, or why there is no such section: a difference that was not decided has no causes. */

@@ -70,10 +70,9 @@ void draw_nest(text *t, const report *r, const cJSON *v)
     differing(&a, &b, marked);
     (void)r;
     for (int i = 0; i < a.n; i++) {
-        char *token = strndup(a.of[i].s, (size_t)a.of[i].length);
+        ENDED_BY(heap_free) char *token = strndup(a.of[i].s, (size_t)a.of[i].length);
         text_add(t, i ? " %s" : "%s", marked[i] ? "<mark>" : "");
         html_add(t, "%s%-s", token, marked[i] ? "</mark>" : "");
-        free(token);
     }
 }
 

@@ -16,12 +16,10 @@
 static char *print_of(const cJSON *kernel)
 {
     static const char *const keys[] = {"op", "label", "dtype", "dims", "loops", "derived", "operands", "stages"};
-    cJSON *o = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
     for (int i = 0; i < COUNT(keys); i++)
         cJSON_AddItemToObject(o, keys[i], cJSON_Duplicate(js_get(kernel, keys[i]), true));
-    char *s = js_to_text(o, false);
-    cJSON_Delete(o);
-    return s;
+    return js_to_text(o, false);
 }
 
 typedef struct prints {

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,7 +38,7 @@ static bool write_all(const tuner *t, const char *s, size_t n, ts_error *e)
  * somebody else's file, in which nothing is cut off. */
 static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
 {
-    char *own = head(t);
+    ENDED_BY(heap_free) char *own = head(t);
     const bool torn = strlen(s) < strlen(own) && strncmp(s, own, strlen(s)) == 0; /* its first line has no end */
     bool good = torn || strncmp(s, own, strlen(own)) == 0;
     if (!good) {
@@ -62,7 +61,6 @@ static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
             cJSON_Delete(one);
     }
     *whole = (size_t)(at - s);
-    free(own);
     return good;
 }
 
@@ -89,9 +87,8 @@ bool log_open(tuner *t, ts_error *e)
     if (good && whole < s.length && ftruncate(t->fd, (off_t)whole))
         good = err_set(e, TS_FILES, "%s: cannot cut off its last line: %s", t->o->log, strerror(errno));
     if (good && !whole) {
-        char *own = head(t);
+        ENDED_BY(heap_free) char *own = head(t);
         good = write_all(t, own, strlen(own), e);
-        free(own);
     }
     return good;
 }
@@ -107,9 +104,8 @@ bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
                a->time * 1e9);
         if (*a->why)
             js_text(one, "why", a->why);
-        char *line = js_to_text(one, false);
+        ENDED_BY(heap_free) char *line = js_to_text(one, false);
         text_add(&s, "%s\n", line);
-        free(line);
         cJSON_AddItemToArray(t->log, one);
     }
     return t->fd < 0 || write_all(t, text_str(&s), s.length, e);

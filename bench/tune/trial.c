@@ -80,9 +80,8 @@ static ts_plan *plan_of(tuner *t, const char *schema, cJSON **json, ts_error *e)
     ts_options o = t->plan;
     o.schema = schema;
     ts_plan *p = ts_plan_make(t->model, &o, e);
-    char *said = p ? ts_plan_json(p, e) : NULL;
+    ENDED_BY(heap_free) char *said = p ? ts_plan_json(p, e) : NULL;
     *json = said ? js_parse(said, "the plan", e) : NULL;
-    free(said);
     return p;
 }
 
@@ -156,10 +155,8 @@ static char *schema_of(const tuner *t, int n, const attempt *of)
 
 ts_plan *trial_plan(tuner *t, int n, const attempt *of, cJSON **json, ts_error *e)
 {
-    char *schema = schema_of(t, n, of);
-    ts_plan *p = plan_by(t, schema, json, e);
-    free(schema);
-    return p;
+    ENDED_BY(heap_free) char *schema = schema_of(t, n, of);
+    return plan_by(t, schema, json, e);
 }
 
 /* The same kernels, walked otherwise: a rule may keep an operation from becoming others. */

@@ -214,7 +214,7 @@ static void tell(const tuner *t, cJSON *report)
         if (!f->tuned && !tried)
             continue;
         const cJSON *best = best_of(t, f, &saved);
-        char *said = changes_text(best);
+        ENDED_BY(heap_free) char *said = changes_text(best);
         const double after = js_get(best, "loops") ? f->seconds * log_ratio(t, log_find(t, f->key, best))
                                                    : f->seconds - saved;
         js_row(list,
@@ -223,7 +223,6 @@ static void tell(const tuner *t, cJSON *report)
                f->key, js_get_text(f->first, "label"), f->n, js_get_text(f->first, "loops"), f->seconds * 1e9,
                js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, after * 1e9, tried, right,
                family_rank(t, f));
-        free(said);
     }
     js_put(report, "trials:%d", t->trials);
 }

@@ -64,10 +64,9 @@ static bool take_row(cases *c, const char *folder, char *row, const case_filter 
 
 static bool read_index(cases *c, const char *folder, const case_filter *f, ts_error *e)
 {
-    text path = {0};
+    ENDED_BY(text_free) text path = {0};
     text_add(&path, "%s/index.tsv", folder);
     char *all = outfile_text(path.s, INDEX_BYTES, e), *rest = all;
-    text_free(&path);
     if (!all)
         return false;
     bool good = strsep(&rest, "\n") != NULL; /* the heading */
@@ -114,15 +113,12 @@ static bool walk(cases *c, const char *folder, const char *above, const case_fil
 
 static bool in_folder(cases *c, const char *path, const case_filter *f, ts_error *e)
 {
-    char *whole = realpath(path, NULL);
+    ENDED_BY(heap_free) char *whole = realpath(path, NULL);
     if (!whole)
         return err_set(e, TS_FILES, "cannot read the folder %s", path);
-    char *above = strdup(whole);
+    ENDED_BY(heap_free) char *above = strdup(whole);
     *strrchr(above, '/') = 0;
-    const bool good = is_file(whole, "index.tsv") ? read_index(c, whole, f, e) : walk(c, whole, last_part(above), f, e);
-    free(above);
-    free(whole);
-    return good;
+    return is_file(whole, "index.tsv") ? read_index(c, whole, f, e) : walk(c, whole, last_part(above), f, e);
 }
 
 static bool in_archive(cases *c, const char *path, const case_filter *f, ts_error *e)

@@ -14,9 +14,8 @@ static bool evaluate(const ts_options *o, ts_error *e)
 {
     ts_graph *g = ts_graph_make();
     const ts_tensor one = ts_weight(g, "one", TS_F32, 0, NULL, 1, 0, 0);
-    ts_array y = {0};
+    ENDED_BY(ts_array_free) ts_array y = {0};
     const bool good = ts_eval(1, &one, 0, NULL, o, &y, e);
-    ts_array_free(&y);
     ts_graph_free(g);
     return good;
 }

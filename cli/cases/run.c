@@ -86,7 +86,7 @@ static const ts_array *tensor_in(const ts_value *v, int *at)
 static bool check_output(trial *t, ts_plan *plan, int i, const ts_array *want, ts_error *e)
 {
     char why[400];
-    ts_array got = {0};
+    ENDED_BY(ts_array_free) ts_array got = {0};
     ts_port port;
     ts_model_output(t->model, i, &port);
     bool good = ts_plan_get(plan, i, &got, e);
@@ -94,7 +94,6 @@ static bool check_output(trial *t, ts_plan *plan, int i, const ts_array *want, t
         got.dtype = TS_U16; /* the same */
     if (good && !compare(&got, want, why, sizeof why))
         good = err_set(e, TS_FAILED, "output %d, \"%s\", %s", port.whole, port.name, why);
-    ts_array_free(&got);
     return good;
 }
 
@@ -170,7 +169,7 @@ static bool same_graph(const trial *t, const ts_binding *b, ts_error *e)
 
 static bool compute(trial *t, ts_error *e)
 {
-    bool *hold = heap_array((size_t)t->n_in + 1, sizeof *hold);
+    ENDED_BY(heap_free) bool *hold = heap_array((size_t)t->n_in + 1, sizeof *hold);
     for (int k = 1; k < t->n_in; k++)
         hold[k] = t->w->variant == INITIALIZERS;
     const ts_binding b = {.value = t->in, .hold = hold, .free = t->w->variant == SYMBOLIC};
@@ -178,7 +177,6 @@ static bool compute(trial *t, ts_error *e)
     ts_plan *plan = bound && same_graph(t, &b, e) ? ts_plan_make(t->model, &t->w->options, e) : NULL;
     const bool good = plan && set_inputs(t, plan, e) && ts_plan_run(plan, e) && check_outputs(t, plan, e);
     ts_plan_free(plan);
-    free(hold);
     return good;
 }
 
@@ -202,11 +200,10 @@ static bool run_set(trial *t, ts_error *e)
 static bool rewrite(trial *t, char *path, size_t size, int *janitor, ts_error *e)
 {
     const bool json = t->w->variant == VIA_JSON;
-    char *folder = archive_folder_make(janitor, e);
+    ENDED_BY(heap_free) char *folder = archive_folder_make(janitor, e);
     if (!folder)
         return false;
     snprintf(path, size, json ? "%s" : "%s/again.onnx", folder);
-    free(folder);
     return ts_model_save(t->stored, json ? "json" : "onnx", path, e);
 }
 

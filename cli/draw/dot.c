@@ -37,10 +37,9 @@ static char *made_safe(const char *s)
 /* And for Graphviz. */
 void dot_name(FILE *f, const char *s)
 {
-    char *safe = made_safe(s);
+    ENDED_BY(heap_free) char *safe = made_safe(s);
     for (const char *c = safe; *c; c++)
         fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-    free(safe);
 }
 
 void dot_type(FILE *f, const cJSON *value)
@@ -342,7 +341,7 @@ static void draw(picture *p)
 /* The same within a label in HTML. */
 static void put_html(FILE *f, const char *s)
 {
-    char *safe = made_safe(s);
+    ENDED_BY(heap_free) char *safe = made_safe(s);
     for (const char *c = safe; *c; c++) {
         const char *as = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '"' ? "&quot;" : NULL;
         if (as)
@@ -350,7 +349,6 @@ static void put_html(FILE *f, const char *s)
         else
             fputc(*c, f);
     }
-    free(safe);
 }
 
 void dot_begin(FILE *f, const char *title, const legend *l)

@@ -180,7 +180,7 @@ static void put_buffers(text *t, const cJSON *memory)
 
 static bool put_plan(text *t, const explored *of, shelf *facts, shelf *texts, shelf *declined, ts_error *e)
 {
-    cJSON *root = reply_take(ts_plan_json(of->plan, e), e);
+    ENDED_BY(js_free) cJSON *root = reply_take(ts_plan_json(of->plan, e), e);
     const cJSON *k, *then = js_get(of->measured, "kernels");
     if (!root)
         return false;
@@ -200,7 +200,6 @@ static bool put_plan(text *t, const explored *of, shelf *facts, shelf *texts, sh
     text_add(t, "]");
     put_buffers(t, js_get(root, "memory"));
     text_add(t, "}");
-    cJSON_Delete(root);
     return true;
 }
 
@@ -224,7 +223,7 @@ static void put_race(text *t, const cJSON *results)
 
 bool explore_data(text *t, ts_model *m, int n, const explored *of, const cJSON *results, ts_error *e)
 {
-    cJSON *model = reply_take(ts_model_json(m, e), e);
+    ENDED_BY(js_free) cJSON *model = reply_take(ts_model_json(m, e), e);
     const cJSON *d;
     shelf facts = {0}, texts = {0}, declined = {0};
     bool good = model;
@@ -246,6 +245,5 @@ bool explore_data(text *t, ts_model *m, int n, const explored *of, const cJSON *
     if (results)
         put_race(t, results);
     text_add(t, "}");
-    cJSON_Delete(model);
     return good;
 }

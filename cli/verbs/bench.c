@@ -227,7 +227,7 @@ static int run(const args *a, ts_error *e)
     option_make(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume");
-    char *partial = resume ? outfile_text(resume, RESULTS_MOST, e) : NULL;
+    ENDED_BY(heap_free) char *partial = resume ? outfile_text(resume, RESULTS_MOST, e) : NULL;
     if (resume && !partial) {
         option_free(&step);
         return e->code;
@@ -236,7 +236,7 @@ static int run(const args *a, ts_error *e)
     bench_options o = options_of(a, &p);
     o.resume = partial;
     o.train = args_flag(a, "train") ? &step : NULL;
-    char *results = NULL;
+    ENDED_BY(heap_free) char *results = NULL;
     const bool sweeps = args_count(a, "sweep") > 0;
     int code = sweeps ? sweep_race(a, &o, e) : TS_OK;
     const bool good = !sweeps && bench_run(&o, &results, e);
@@ -245,12 +245,10 @@ static int run(const args *a, ts_error *e)
         session_suggest(o.model, e);
     release(&o);
     option_free(&step);
-    free(partial);
     if (good && publish(a, results, e)) {
         stop(a, results);
         code = verdict(a, results);
     }
-    free(results);
     return code;
 }
 

@@ -260,12 +260,11 @@ static bool check_place(checking *c, int k, ts_error *e)
 static bool check(checking *c, ts_error *e)
 {
     const int n = c->n_out + c->n_in;
-    ts_tensor *all = heap_array((size_t)n, sizeof *all);
+    ENDED_BY(heap_free) ts_tensor *all = heap_array((size_t)n, sizeof *all);
     memcpy(all, c->part, (size_t)c->n_out * sizeof *all);
     memcpy(all + c->n_out, c->grad, (size_t)c->n_in * sizeof *all);
     c->s.options.reference = true;
     c->plan = ts_plan_of(c->g, n, all, 0, NULL, &c->s.options, e);
-    free(all);
     bool good = c->plan && ts_plan_build(c->plan, e) && set_all(c, e) && ts_plan_run(c->plan, e);
     for (int k = 0; k < c->n_in && good; k++)
         good = ts_plan_get(c->plan, c->n_out + k, &c->at[k].slope, e);

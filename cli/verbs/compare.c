@@ -1,10 +1,9 @@
 /* compare.c - tessera compare: two files of results, earlier and later. */
 #include "bench/bench.h"
+#include "graph/base/ended.h"
 #include "cli/args.h"
 #include "cli/outfile.h"
 #include "cli/results.h"
-
-#include <stdlib.h>
 
 static bool compare(const args *a, const char *before, const char *after, char **out, ts_error *e)
 {
@@ -21,7 +20,9 @@ static bool compare(const args *a, const char *before, const char *after, char *
 
 static int run(const args *a, ts_error *e)
 {
-    char *before = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *after = NULL, *comparison = NULL;
+    ENDED_BY(heap_free)
+    char *before = outfile_text(args_noun(a, 0), RESULTS_MOST, e),
+         *after = NULL, *comparison = NULL;
     if (before)
         after = outfile_text(args_noun(a, 1), RESULTS_MOST, e);
     int code = TS_OK;
@@ -31,9 +32,6 @@ static int run(const args *a, ts_error *e)
                 code = TS_FAILED;
         }
     }
-    free(before);
-    free(after);
-    free(comparison);
     return code;
 }
 

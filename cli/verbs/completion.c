@@ -15,7 +15,7 @@
 static void add_schemas(cJSON *names)
 {
     ts_error e = {0};
-    cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
     const cJSON *target, *name;
     cJSON_ArrayForEach(target, targets) cJSON_ArrayForEach(name, target)
     {
@@ -24,8 +24,6 @@ static void add_schemas(cJSON *names)
         js_item(names, name->valuestring);
         cJSON_AddTrueToObject(seen, name->valuestring);
     }
-    cJSON_Delete(targets);
-    cJSON_Delete(seen);
 }
 
 static cJSON *known_names(void)
@@ -208,9 +206,8 @@ static int run(const args *a, ts_error *e)
     FILE *f = open_memstream(&script, &n);
     if (!f)
         return TS_MEMORY;
-    cJSON *all = described();
+    ENDED_BY(js_free) cJSON *all = described();
     (strcmp(a->form, "bash") == 0 ? bash : strcmp(a->form, "zsh") == 0 ? zsh : fish)(f, all);
-    cJSON_Delete(all);
     fclose(f);
     if (a->console.json)
         reply_end(js_put(reply_make("completion/1"), "script:%s", script));

@@ -5,7 +5,6 @@
 #include "cli/train_options.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static bool work(const args *a, asked *out, ts_error *e)
 {
@@ -14,9 +13,8 @@ static bool work(const args *a, asked *out, ts_error *e)
     o.progress = progress_step, o.user = &p;
     if (!args_needed(a, "data", "--data FILE.tsv names the examples", e))
         return false;
-    char *files = train_options_text(a, "data");
+    ENDED_BY(heap_free) char *files = train_options_text(a, "data");
     const bool good = run_eval(args_noun(a, 0), files, &o, out, e);
-    free(files);
     progress_close(&p);
     if (good && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);

@@ -29,9 +29,8 @@ static char *walk_of(const cJSON *kernel, bool why) /* for free() */
     text all = {0};
     for (int i = 0; i < COUNT(keys) - !why; i++) {
         const cJSON *x = js_get(kernel, keys[i]);
-        char *s = x ? js_to_text(x, false) : NULL;
+        ENDED_BY(heap_free) char *s = x ? js_to_text(x, false) : NULL;
         text_add(&all, "%s\n", s ? s : "");
-        free(s);
     }
     return text_take(&all);
 }
@@ -243,7 +242,7 @@ static bool explain_ledger(const args *a, ts_plan *plan, ts_error *e)
 
 static void put_kernel(const paper *on, const family *m, bool why)
 {
-    cJSON *k = cJSON_Duplicate(m->first, true);
+    ENDED_BY(js_free) cJSON *k = cJSON_Duplicate(m->first, true);
     const cJSON *group = js_get(k, "group"), *counted = js_get(k, "instructions");
     js_number(k, "alike", m->count - 1);
     add_lines(k);
@@ -257,7 +256,6 @@ static void put_kernel(const paper *on, const family *m, bool why)
         say_form(on, counted, instructions_form);
     if (!js_get(k, "transfer"))
         say_form(on, k, loops_form), say_form(on, k, why ? declined_form : ""), fputs("\n", on->f);
-    cJSON_Delete(k);
 }
 
 static void put_all(const args *a, const cJSON *root)
@@ -285,8 +283,10 @@ static int longest_first(const void *a, const void *b)
 static void add_accuracy(cJSON *root, int n, double all)
 {
     static const double most = 0.95;
-    cJSON **kernel = heap_array((size_t)n + 1, sizeof *kernel), *k;
-    double *off = heap_array((size_t)n + 1, sizeof *off), sum = 0;
+    ENDED_BY(heap_free) cJSON **kernel = heap_array((size_t)n + 1, sizeof *kernel);
+    ENDED_BY(heap_free) double *off = heap_array((size_t)n + 1, sizeof *off);
+    double sum = 0;
+    cJSON *k;
     int i = 0, m = 0;
     cJSON_ArrayForEach(k, js_get(root, "kernels")) kernel[i++] = k;
     qsort(kernel, (size_t)n, sizeof *kernel, longest_first);
@@ -298,7 +298,6 @@ static void add_accuracy(cJSON *root, int n, double all)
     }
     if (m)
         js_put(js_object(root, "accuracy"), "kernels:%d,share:%g,median:%g", m, sum / all, stats_median_take(off, m));
-    free(kernel), free(off);
 }
 
 /* Runs it kernel by kernel, on made-up inputs where none are given. */
@@ -341,7 +340,7 @@ static bool explain_plan(const args *a, const dump *d, ts_plan *plan, session *t
     if (args_flag(a, "ledger"))
         return explain_ledger(a, plan, e);
     ts_plan_assemble(plan);
-    cJSON *root = reply_take(ts_plan_json(plan, e), e);
+    ENDED_BY(js_free) cJSON *root = reply_take(ts_plan_json(plan, e), e);
     bool good = root && (!timed || measure(timed, plan, root, e)) &&
                 dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
                 keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
@@ -349,7 +348,6 @@ static bool explain_plan(const args *a, const dump *d, ts_plan *plan, session *t
         reply_print(root);
     else if (good)
         put_all(a, root);
-    cJSON_Delete(root);
     return good;
 }
 

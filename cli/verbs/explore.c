@@ -25,9 +25,8 @@ static bool open_results(exploration *x, const char *path, ts_error *e)
     const int first = f ? fgetc(f) : EOF;
     if (f)
         fclose(f);
-    char *all = first == '{' ? outfile_text(path, RESULTS_MOST, e) : NULL;
+    ENDED_BY(heap_free) char *all = first == '{' ? outfile_text(path, RESULTS_MOST, e) : NULL;
     x->results = all && report_is(all, FORMAT_RESULTS) ? js_parse(all, path, e) : NULL;
-    free(all);
     return e->code == TS_OK;
 }
 
@@ -87,11 +86,10 @@ static bool write_page(const exploration *x, const args *a, ts_error *e)
     ENDED_BY(text_free) text data = {0};
     const char *out = args_text(a, "out");
     bool good = explore_data(&data, x->model, x->n, x->of, x->results, e);
-    char *page = good ? report_explore_text(args_noun(a, 0), text_str(&data)) : NULL;
+    ENDED_BY(heap_free) char *page = good ? report_explore_text(args_noun(a, 0), text_str(&data)) : NULL;
     good = good && outfile_write(out, page, e);
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
-    free(page);
     return good;
 }
 

@@ -86,10 +86,8 @@ static cJSON *report_json(const report *r)
 
 static bool write_json(const cJSON *root, const char *path, ts_error *e)
 {
-    char *json = js_to_text(root, true);
-    const bool good = json && outfile_write(path, json, e);
-    free(json);
-    return good;
+    ENDED_BY(heap_free) char *json = js_to_text(root, true);
+    return json && outfile_write(path, json, e);
 }
 
 static bool give(const report *r, const args *a, ts_error *e)
@@ -99,7 +97,7 @@ static bool give(const report *r, const args *a, ts_error *e)
                                "{tiers!tier|>passed|>failed|>seconds}"
                                "{passed} passed, {failed} failed, {skipped} skipped\n";
     const char *json = args_text(a, "json");
-    cJSON *root = report_json(r);
+    ENDED_BY(js_free) cJSON *root = report_json(r);
     const bool good = !json || write_json(root, json, e);
     cJSON_AddItemToObject(root, "operators", summary(r, true));
     cJSON_AddItemToObject(root, "tiers", summary(r, false));
@@ -107,7 +105,6 @@ static bool give(const report *r, const args *a, ts_error *e)
         say_form(&(paper){stdout, a->console.color_out, 0, NULL}, root, form);
     if (good && !r->cases.n)
         console_note(&a->console, "none of %d cases is of the tiers, names and operators asked for", r->cases.skipped);
-    cJSON_Delete(root);
     return good;
 }
 

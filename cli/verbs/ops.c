@@ -66,7 +66,7 @@ static int by_name(const void *a, const void *b)
 static cJSON *operator_rows(const cJSON *root)
 {
     const cJSON *all = js_get(root, "operators"), *one;
-    const cJSON **sorted = heap_array((size_t)cJSON_GetArraySize(all) + 1, sizeof *sorted);
+    ENDED_BY(heap_free) const cJSON **sorted = heap_array((size_t)cJSON_GetArraySize(all) + 1, sizeof *sorted);
     cJSON *rows = cJSON_CreateArray();
     size_t n = 0;
     cJSON_ArrayForEach(one, all) sorted[n++] = one;
@@ -74,7 +74,6 @@ static cJSON *operator_rows(const cJSON *root)
         qsort(sorted, n, sizeof *sorted, by_name);
     for (size_t i = 0; i < n; i++)
         add_rows(rows, sorted[i]);
-    free(sorted);
     return rows;
 }
 
@@ -123,11 +122,10 @@ typedef struct table {
 
 static void print_undefined(const cJSON *root)
 {
-    cJSON *rows = undefined_rows(root);
+    ENDED_BY(js_free) cJSON *rows = undefined_rows(root);
     printf("\n## Left undefined\n\nWhat the specification leaves open, on every target and where constants are "
            "folded:\n");
     outline_markdown(rows, "operator|here", stdout);
-    cJSON_Delete(rows);
     printf("\n## Left out\n\nOperators that tools write and that are refused, with the reason:\n");
     outline_markdown(js_get(root, "left"), "domain|operators|reason", stdout);
 }
@@ -159,18 +157,16 @@ static int run(const args *a, ts_error *e)
     const table *t = tables;
     while (t->flag && !args_flag(a, t->flag))
         t++;
-    cJSON *root = reply_take(t->json(e), e);
+    ENDED_BY(js_free) cJSON *root = reply_take(t->json(e), e);
     if (!root)
         return e->code;
-    cJSON *rows = t->rows(root);
+    ENDED_BY(js_free) cJSON *rows = t->rows(root);
     if (a->console.json)
         reply_print(root);
     else if (args_flag(a, "markdown"))
         print_markdown(t, rows), t->more ? t->more(root) : (void)0;
     else
         outline_table(rows, t->heads, &(paper){stdout, a->console.color_out, 0, NULL}, "");
-    cJSON_Delete(rows);
-    cJSON_Delete(root);
     return TS_OK;
 }
 

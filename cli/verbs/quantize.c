@@ -6,7 +6,6 @@
 #include "cli/say.h"
 #include "cli/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void told(const args *a, const char *file, const ts_quantized *what, int samples)
@@ -64,10 +63,9 @@ static int run(const args *a, ts_error *e)
                            .block = (int)args_integer(a, "block"),
                            .observe = values ? calibration_observe : NULL,
                            .user = &seen};
-    const char **keep = args_list(a, "keep", &how.n_keep);
+    ENDED_BY(heap_free) const char **keep = args_list(a, "keep", &how.n_keep);
     how.keep = keep;
     const bool good = ts_quantize(from, &how, to, &what, e);
-    free(keep);
     if (good)
         told(a, to, &what, seen.samples);
     return e->code;

@@ -8,18 +8,16 @@
 #include "cli/outfile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef bool (*writer)(const char *, char **, ts_error *);
 
 static bool write_page(const args *a, const char *of, const char *out, writer write, ts_error *e)
 {
-    char *page = NULL;
+    ENDED_BY(heap_free) char *page = NULL;
     const bool good = write(of, &page, e) && outfile_write(out, page, e);
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
-    free(page);
     return good;
 }
 
@@ -41,7 +39,7 @@ static int run(const args *a, ts_error *e)
     const char *chosen = args_text(a, "out"), *out = chosen ? chosen : csv || markdown ? "-" : "report.html";
     if (run_is(args_noun(a, 0)))
         return page_of_run(a, args_noun(a, 0), e), TS_OK;
-    char *results = outfile_check(out, e) ? outfile_text(args_noun(a, 0), RESULTS_MOST, e) : NULL;
+    ENDED_BY(heap_free) char *results = outfile_check(out, e) ? outfile_text(args_noun(a, 0), RESULTS_MOST, e) : NULL;
     if (results)
         write_page(a, results, out,
                    csv                                ? report_csv
@@ -50,7 +48,6 @@ static int run(const args *a, ts_error *e)
                    : report_is(results, FORMAT_SWEEP) ? report_sweep
                                                       : report_write,
                    e);
-    free(results);
     return TS_OK;
 }
 

@@ -52,12 +52,11 @@ static void add_ports(cJSON *rows, const char *what, const ts_model *m, int n,
 
 static void put_ports(const session *s)
 {
-    cJSON *rows = cJSON_CreateArray();
+    ENDED_BY(js_free) cJSON *rows = cJSON_CreateArray();
     add_ports(rows, "input", s->model, ts_model_inputs(s->model), ts_model_input);
     add_ports(rows, "output", s->model, ts_model_outputs(s->model), ts_model_output);
     const paper on = console_paper(&s->args->console);
     say_form(&on, rows, "[.!||||\n{what}\t{name}\t[dtype?{dtype}]\t[shape?{shape}]\t[below>0?below {below}]]");
-    cJSON_Delete(rows);
 }
 
 /* The outputs as tensors; for free(). */
@@ -74,9 +73,8 @@ static bool show_hash(const session *s)
 {
     int n;
     char hex[65];
-    ts_tensor *t = results(s, &n);
+    ENDED_BY(heap_free) ts_tensor *t = results(s, &n);
     ts_hash(n, t, hex);
-    free(t);
     reply_give(s->args, js_put(reply_make("hash/1"), "hash:%s", hex), "{hash}\n");
     return true;
 }
@@ -103,14 +101,13 @@ static const char planned_form[] =
 
 static bool show_stage(session *s, const char *stage, ts_error *e)
 {
-    char *words = NULL;
+    ENDED_BY(heap_free) char *words = NULL;
     if (strcmp(stage, "imported") == 0) {
         words = ts_model_steps(s->model, e);
     } else if (strcmp(stage, "folded") == 0) {
         int n;
-        ts_tensor *t = results(s, &n);
+        ENDED_BY(heap_free) ts_tensor *t = results(s, &n);
         words = ts_print(n, t);
-        free(t);
     } else {
         ts_plan *plan = ts_plan_make(s->model, &s->options, e);
         words = plan ? ts_plan_json(plan, e) : NULL;
@@ -124,7 +121,6 @@ static bool show_stage(session *s, const char *stage, ts_error *e)
         reply_give(s->args, js_put(reply_make("text/1"), "text:%s", words), NULL);
     else
         put_lines(words);
-    ts_free(words);
     return true;
 }
 
@@ -160,7 +156,7 @@ static bool draw(session *s, bool bound, ts_error *e)
     const char *path[] = {args_text(a, "dot"), args_text(a, "svg")};
     const fold whole = {.whole = true};
     int boxes;
-    cJSON *root = reply_take(ts_model_json(s->model, e), e);
+    ENDED_BY(js_free) cJSON *root = reply_take(ts_model_json(s->model, e), e);
     char *words[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
                      root && path[1] ? svg_of(s, root, bound, e) : NULL};
     progress_close(&s->progress);
@@ -171,7 +167,6 @@ static bool draw(session *s, bool bound, ts_error *e)
             console_note(&a->console, "wrote %s", path[i]);
         free(words[i]);
     }
-    cJSON_Delete(root);
     return good;
 }
 

@@ -4,15 +4,13 @@
 #include "cli/values.h"
 #include "graph/base/err.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The whole document; for cJSON_Delete */
 static cJSON *read_values(const char *path, ts_error *e)
 {
-    char *words = outfile_text(path, RESULTS_MOST, e);
+    ENDED_BY(heap_free) char *words = outfile_text(path, RESULTS_MOST, e);
     cJSON *root = words ? js_parse(words, path, e) : NULL;
-    free(words);
     if (!root || strcmp(js_get_text(root, "format"), FORMAT_VALUES) == 0)
         return root;
     err_set(e, TS_BAD_INPUT, "%s: \"format\" is not \"" FORMAT_VALUES "\"", path);

@@ -35,11 +35,9 @@ static bool base_of(tune_options *o, const char *out, ts_error *e)
         return err_hint(e, "write it beside that file: schemas extend files of their own folder");
     }
     char path[PATH];
-    char *s = outfile_text(o->schema, RESULTS_MOST, e);
+    ENDED_BY(heap_free) char *s = outfile_text(o->schema, RESULTS_MOST, e);
     snprintf(path, sizeof path, "%s/%s", o->folder, o->base);
-    const bool good = s && outfile_write(path, s, e);
-    free(s);
-    return good;
+    return s && outfile_write(path, s, e);
 }
 
 /* The winner against what it extends, as bench races them; NULL in the report where they cannot be raced. */

@@ -1,9 +1,10 @@
 /* base.h - what every folder may use: memory, errors, text, checked arithmetic, hashes, files. It needs libc, cJSON and
  * a hash of OpenSSL. Nothing here knows of graphs. Functions that can fail because of a user return false and set an
  * err; a mistake of ours aborts through MUST. Memory for descriptions comes from arenas and dies with them, at once.
- * The room:  err, dtype | arena, pages | text, json_add, json (strict), js (cJSON) | check, stats | hash, random
+ * The room:  err, dtype | ended, arena, pages | text, json_add, json (strict), js (cJSON) | check, stats | hash, random
  *            file, save | settings, clock */
 #pragma once
+#include "graph/base/ended.h"
 #include "graph/base/err.h"
 #include "graph/base/random.h"
 
@@ -28,9 +29,6 @@ void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size);
 void *heap_array(size_t count, size_t size);                /* zeroed, for free(); never NULL */
 void *heap_grown(void *list, int n, int *cap, size_t size); /* the same with realloc */
 void arena_free(arena *mem);
-/* A local that a function holds, and gives back however it returns: ENDED_BY(arena_free) arena mem = {0}; */
-#define ENDED_BY(end) __attribute__((cleanup(end)))
-void heap_free(void *pointer);            /* end of one: frees what the pointer at this address points to */
 void arena_take(arena *mem, arena *from); /* what came from the other, which is then empty, dies with this one */
 size_t arena_bytes(const arena *mem);     /* handed out so far */
 

@@ -22,6 +22,11 @@ char *js_to_text(const cJSON *v, bool pretty)
     return pretty ? cJSON_Print(v) : cJSON_PrintUnformatted(v);
 }
 
+void js_free(cJSON **tree)
+{
+    cJSON_Delete(*tree);
+}
+
 static cJSON *valid_text(const char *value)
 {
     if (value == NULL)

@@ -1,8 +1,9 @@
 /* js.h - JSON that the program itself writes and reads back, on top of cJSON: text that is always valid, numbers that
  * may be missing. What people write is read by json.h, which is strict and knows places. Who parses owns the tree and
- * ends it by cJSON_Delete, and frees what js_to_text gives; a new member belongs to its parent, texts are copied, and
- * what js_get and js_find give is borrowed from the tree. */
+ * ends it by cJSON_Delete, or holds it by ENDED_BY(js_free), and frees what js_to_text gives; a new member belongs to
+ * its parent, texts are copied, and what js_get and js_find give is borrowed from the tree. */
 #pragma once
+#include "graph/base/ended.h"
 #include "tessera.h"
 
 #include <cjson/cJSON.h>
@@ -10,6 +11,7 @@
 /* Depth and syntax are checked; what names s in an error. */
 cJSON *js_parse(const char *s, const char *what, ts_error *e);
 char *js_to_text(const cJSON *v, bool pretty);
+void js_free(cJSON **tree); /* the end of one: of the tree that the pointer at this address points to, or of none */
 
 void js_text(cJSON *object, const char *key, const char *value); /* NULL gives null; bad UTF-8 becomes '?' */
 void js_number(cJSON *object, const char *key, double value);    /* not finite gives null */

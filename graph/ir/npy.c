@@ -328,13 +328,11 @@ bool ts_npy_write(const char *path, const ts_array *a, ts_error *e)
     ENDED_BY(text_free) text start = {0};
     print_start(&start, a);
     size_t bytes = (size_t)type_bytes(&y), total;
-    char *whole = size_add(start.length, bytes, &total) ? malloc(total) : NULL;
+    ENDED_BY(heap_free) char *whole = size_add(start.length, bytes, &total) ? malloc(total) : NULL;
     if (whole) {
         memcpy(whole, start.s, start.length);
         if (bytes > 0)
             memcpy(whole + start.length, a->data, bytes);
     }
-    bool done = whole ? file_save(path, whole, total, e) : err_memory(e, bytes, "what '%s' is to hold", path);
-    free(whole);
-    return done;
+    return whole ? file_save(path, whole, total, e) : err_memory(e, bytes, "what '%s' is to hold", path);
 }

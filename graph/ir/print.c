@@ -408,10 +408,9 @@ static bool read_call(reader *r, const op *o, const node **out)
     if (!read_operands(r, &c))
         return false;
     const size_t stop = attributes(r->at);
-    char *words = strndup(r->at, stop);
+    ENDED_BY(heap_free) char *words = strndup(r->at, stop);
     MUST(words);
     const bool ok = attr_parse(&r->g->mem, o, words, c.given, &c.n_given, r->e);
-    free(words);
     if (!ok)
         return false;
     r->at += stop;

@@ -66,7 +66,7 @@ static fact_kind kind_of(const node *n, const expr *x, const node **from)
 
 static bool learn(mixing *w, int count, const node *const *need)
 {
-    arena aside = {0};
+    ENDED_BY(arena_free) arena aside = {0};
     for (int i = 0; i < count; i++) {
         const node *n = need[i];
         defn d;
@@ -76,7 +76,6 @@ static bool learn(mixing *w, int count, const node *const *need)
             break;
         w->fact[n->id].kind = kind_of(n, d.value, &w->fact[n->id].from);
     }
-    arena_free(&aside);
     for (int i = count; i-- > 0;) {
         const fact *f = &w->fact[need[i]->id];
         for (int k = 0; k < need[i]->n_in; k++)

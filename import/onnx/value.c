@@ -68,12 +68,11 @@ static bool read_message(source *s, char form, ts_value *out, err *e)
                                                            : &onnx__tensor__descriptor;
     model_file *f = s->tensors.file;
     ProtobufCAllocator a = onnx_allocator(&f->mem);
-    text lean = {0};
+    ENDED_BY(text_free) text lean = {0};
     const bool empty = f->map.size == 0; /* of an optional that holds nothing and has no name */
     const void *m = NULL;
     if (empty || onnx_scan(f->map.at, f->map.size, kind, limits_make().description, &lean, e))
         m = protobuf_c_message_unpack(kind, &a, lean.length, (const uint8_t *)lean.s);
-    text_free(&lean);
     if (!m)
         return err_set(e, TS_BAD_INPUT, "M003 bad wire data, a %sProto of ONNX expected",
                        form == 's'   ? "Sequence"

@@ -1,7 +1,6 @@
 /* unicode.c - categories, case and normal forms through utf8proc, which is given well-formed characters only. */
 #include "import/text/unicode.h"
 
-#include <stdlib.h>
 #include <utf8proc.h>
 
 /* code points: of what is no character; I with a dot, which becomes i and a dot */
@@ -136,12 +135,11 @@ void unicode_normal(text *out, const char *s, size_t n, unicode_form form)
         step = unicode_next(s + i, n - i, &c);
         unicode_put(&clean, c);
     }
-    utf8proc_uint8_t *done = NULL;
+    ENDED_BY(heap_free) utf8proc_uint8_t *done = NULL;
     const utf8proc_ssize_t got = utf8proc_map((const utf8proc_uint8_t *)text_str(&clean),
                                               (utf8proc_ssize_t)clean.length, &done, how);
     MUST(got >= 0);
     text_bytes(out, (const char *)done, (size_t)got);
-    free(done);
 }
 
 void unicode_lower(text *out, const char *s, size_t n)

@@ -117,14 +117,13 @@ static bool merges(fuser *f, stage *s, int a) /* in place, whatever comes of it 
 
 static bool try_merge(fuser *f, stage *s, int n, int a)
 {
-    stage *trial = calloc((size_t)n + 1, sizeof *trial); /* not on the stack, which may be small */
+    ENDED_BY(heap_free) stage *trial = calloc((size_t)n + 1, sizeof *trial); /* not on the stack, which may be small */
     bool ok = true;
     MUST(trial);
     for (int i = 0; ok && i < n; i++)
         trial[i] = s[i], ok = merges(f, &trial[i], a);
     if (ok)
         memcpy(s, trial, (size_t)n * sizeof *trial);
-    free(trial);
     return ok;
 }
 
