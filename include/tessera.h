@@ -201,7 +201,7 @@ TS_API bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype 
 typedef struct ts_dropout_options {
     const char *on; /* NULL: the model's own */
     double rate;    /* below 1; below 0: as each of the model's own says */
-    ts_tensor seed; /* an integer without axes; NULL where rate is 0 */
+    ts_tensor seed; /* an integer, or two: then t is of that one of equal parts, end to end; NULL where rate is 0 */
 } ts_dropout_options;
 TS_API int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options *asked, ts_tensor *out);
 TS_API char *ts_print(int n, const ts_tensor *t); /* the text form; ts_parse reads it back */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ts_tensor random_seed(net *n) /* another number for every batch */
+static ts_tensor random_seed(net *n) /* another for every step; which part of its examples these are */
 {
-    return ts_input(n->g, "train.random", TS_I64, 0, NULL);
+    return ts_input(n->g, "train.random", TS_I64, 1, (int64_t[]){2});
 }
 
 /* The globs but the word head, which is the head's input and no layer of the model. NULL: no memory. */

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char format[] = "training/1", generator[] = "threefry2x32-20"; /* graph/base/random.h */
+static const char format[] = "training/1", generator[] = "threefry2x32-20/2"; /* graph/base/random.h, step.c */
 static const char *const settings[] = {"run.json", "run.copy.json"}; /* the second is for when the first is damaged */
 enum { N_SETTINGS = 2 };
 enum { MOST_PATH = 4096, LOCK_TRIES = 20 }; /* bytes; tries until a lock counts as held by somebody */

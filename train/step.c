@@ -488,12 +488,12 @@ bool step_run_plan(ts_plan *p, const step_result *r, ts_error *e)
     return r->kernels ? ts_plan_run_timed(p, r->kernels, r->n_kernel, e) : ts_plan_run(p, e);
 }
 
-/* Which of the run's random numbers a batch, or a shard of it, takes. */
+/* Which of the run's random numbers a batch, or a shard of it, takes: those of its examples, however the step is cut. */
 bool step_random(const step *s, ts_plan *p, int64_t number, ts_error *e)
 {
-    const int64_t one = number + s->asked->accumulate * s->asked->shards;
-    int64_t random = (int64_t)(((uint64_t)s->asked->seed << 32) + (uint64_t)one);
-    return step_give(p, "train.random", &(ts_array){.dtype = TS_I64, .data = &random}, e);
+    const int64_t parts = s->asked->accumulate * s->asked->shards, from = (int64_t)((uint64_t)s->asked->seed << 32);
+    int64_t random[] = {from + number / parts + 1, number % parts};
+    return step_give(p, "train.random", &(ts_array){TS_I64, 1, {2}, random}, e);
 }
 
 bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e)

@@ -97,8 +97,8 @@ static bool dropout_shape(const node *n, type *out, err *e)
     *out = n->in[0]->type;
     if (dtype_class(out->dtype) != D_REAL)
         return err_set(e, TS_BAD_INPUT, "values are of dtype %s, reals expected", ts_dtype_name(out->dtype));
-    if (seed->rank || dtype_class(seed->dtype) != D_WHOLE)
-        return operands_refuse(2, n->in, e, "as the second the seed, an integer without axes,");
+    if ((seed->rank && (seed->rank != 1 || seed->dim[0] != 2)) || dtype_class(seed->dtype) != D_WHOLE)
+        return operands_refuse(2, n->in, e, "as the second the seed, an integer without axes, or two: seed and part,");
     return (rate >= 0 && rate < 1) || err_set(e, TS_BAD_INPUT, "rate: %g, 0 or more and below 1 expected", rate);
 }
 
@@ -140,15 +140,19 @@ static const expr *normal_body(defn *d)
     return x_said(d->mem, "sqrt(-2 * log1p(-u)) * cos(6.283185307179586 * v)", "u", u, "v", v, NULL);
 }
 
-/* Element i stays where unit(seed + salt * odd number, i) >= rate. */
+/* Element i stays where unit(seed + salt * odd number, part * elements + i) >= rate. */
 static const expr *dropout_body(defn *d)
 {
     arena *mem = d->mem;
     const double rate = node_real(d->node, "rate");
     const uint64_t salt = (uint64_t)node_int(d->node, "salt") * 0xD1B54A32D192ED03u;
-    const expr *seed = x2(mem, "add", x_cast(mem, TS_I64, defn_at(d, 1, NULL)), x_whole(mem, (int64_t)salt));
-    return x_said(mem, "u < rate ? 0 : x * more", "u", unit(mem, seed, number(d), TS_F32), "rate", x_real(mem, rate),
-                  "x", defn_in(d, 0), "more", x_real(mem, 1 / (1 - rate)), NULL);
+    const expr *zero = x_whole(mem, 0), *one = x_whole(mem, 1), *place = number(d);
+    if (d->node->in[1]->type.rank)
+        place = x_said(mem, "part * n + i", "part", x_cast(mem, TS_I64, defn_at(d, 1, &one)), "n",
+                       x_whole(mem, type_count(&d->node->type)), "i", place, NULL);
+    const expr *seed = x2(mem, "add", x_cast(mem, TS_I64, defn_at(d, 1, &zero)), x_whole(mem, (int64_t)salt));
+    return x_said(mem, "u < rate ? 0 : x * more", "u", unit(mem, seed, place, TS_F32), "rate", x_real(mem, rate), "x",
+                  defn_in(d, 0), "more", x_real(mem, 1 / (1 - rate)), NULL);
 }
 
 /* ---- grad ---- */
@@ -181,11 +185,14 @@ const op ops_random[] = {
                             {"RandomNormalLike 1 - 1 dtype mean scale seed", adapt_numbers}),
          .onnx_cases = "RandomNormalLike f32[3]", .shape = random_shape),
     BODY("random_dropout a b rate:f=0.1 salt:i=0 -> e", dropout_body,
-         "np.where(random_unit(a.shape, (int(b) + salt * 0xD1B54A32D192ED03) % 2**64, 24) < rate, 0, a * (1 / (1 "
-         "- rate))).astype(a.dtype)",
-         NULL, "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]",
+         "np.where(random_unit(a.shape, (int(b.flat[0]) + salt * 0xD1B54A32D192ED03) % 2**64, 24, b.flat[1] if b.ndim "
+         "else 0) < rate, 0, a * (1 / (1 - rate))).astype(a.dtype)",
+         NULL,
+         "f32[40,5] i64[]\nf64[30] i32[] rate=0.5 salt=3\nf32[2,3,4] u8[] rate=0 salt=-1\nf32[0,2] i64[]\n"
+         "f32[40,5] i64[2]",
          "The first tensor with elements set to 0 with probability `rate`, the others divided by 1 - rate: a "
-         "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place.",
+         "function of the second, a seed that each step changes, of `salt`, which tells layers apart, and of place. "
+         "Behind a seed, its second element says which of equal parts, end to end, the tensor is.",
          .shape = dropout_shape, .grad = dropout_grad),
     {0},
 };

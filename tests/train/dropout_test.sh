@@ -69,6 +69,13 @@ holds "a, b = losses('steps'), losses('parts'); assert a == b and len(set(a)) ==
 # the last of several batches has other elements than the first
 train sum none --steps 1 --accumulate 2 --dropout 0.5 --dropout-on 'layer*'
 holds "g = -bias('sum') * 0.5 * 2; assert set(np.round(g, 4)) == {0, 1, 2}, g" "batches of one step leave out the same"
+# how a step is cut does not decide what its examples leave out
+train all none --steps 2 --batch 8 --dropout 0.5 --dropout-on 'layer*'
+for cut in 'batch 8 shards 2' 'batch 8 shards 8' 'batch 4 accumulate 2' 'batch 4 accumulate 2 shards 4'; do
+    train "$cut" none --steps 2 --dropout 0.5 --dropout-on 'layer*' $(echo $cut | sed 's/[a-z][a-z]*/--&/g')
+    holds "parts = losses('all')[0] / losses('$cut')[0]
+assert parts > 1 and np.array_equal(bias('$cut') * parts, bias('all')), (parts, bias('$cut'), bias('all'))" "$cut: other elements than in one batch"
+done
 
 set -- train none.json --data x=x.npy --loss loss -o none
 expect 2 "--dropout-on: dropout on 'dens': no operation or layer has such a name" "$@" --dropout 0.1 --dropout-on dens

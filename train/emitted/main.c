@@ -185,11 +185,11 @@ static int update(model *m, int64_t number, result *r)
     const double step = (double)number;
     *r = (result){0, 0, 0, 0};
     for (int64_t part = 0; part < PARTS && is_finite(r); part++) {
-        const int64_t random = (int64_t)((SEED << 32) + (uint64_t)(number * PARTS + part));
+        const int64_t random[] = {(int64_t)((SEED << 32) + (uint64_t)number), part};
         const char last = part == PARTS - 1;
         fill((number - 1) * PARTS + part);
         give(INPUT_STEP, &step, sizeof step);
-        give(INPUT_RANDOM, &random, sizeof random);
+        give(INPUT_RANDOM, random, sizeof random);
         give(INPUT_LAST, &last, sizeof last);
         if (!model_run(m, (const void *const *)in, out))
             return !model_said(m) && fail("data.bin", "an index lies outside its axis");
