@@ -488,7 +488,7 @@ bool step_run_plan(ts_plan *p, const step_result *r, ts_error *e)
     return r->kernels ? ts_plan_run_timed(p, r->kernels, r->n_kernel, e) : ts_plan_run(p, e);
 }
 
-/* Which of the run's random numbers a batch, or a shard of it, takes: those of its examples, however the step is cut. */
+/* Which of the run's random numbers a batch, or a shard of it, takes: of its examples, however the step is cut. */
 bool step_random(const step *s, ts_plan *p, int64_t number, ts_error *e)
 {
     const int64_t parts = s->asked->accumulate * s->asked->shards, from = (int64_t)((uint64_t)s->asked->seed << 32);

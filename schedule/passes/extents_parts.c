@@ -1,8 +1,8 @@
 /* extents_parts.c - numbers that are parts of a variable, rounded down, or the smallest of a sum and a number: every
  * second row, windows that go by two, an image half as large, five rows or as many as there are. They cannot be told
- * from few extents: (n - 3) / 3 + 1 is (n - 5) / 2 at 11, 14, 15 and 16, and not at 12. So they are guessed, by how much
- * they rise over a period below the bound and above the least extent, and then held to the graphs at every extent of
- * the ranges, in all combinations: what is accepted has been seen to be right wherever a run can be. */
+ * from few extents: (n - 3) / 3 + 1 is (n - 5) / 2 at 11, 14, 15 and 16, and not at 12. So they are guessed, by how
+ * much they rise over a period below the bound and above the least extent, and then held to the graphs at every extent
+ * of the ranges, in all combinations: what is accepted has been seen to be right wherever a run can be. */
 #include "schedule/passes/extents_pair.h"
 
 #include <math.h>
