@@ -417,11 +417,12 @@ static bool find_any(plan *p, bool apart, err *e)
     for (int v = 0; v < p->n_variable; v++)
         longest = int_max(longest, p->variable[v].high - p->variable[v].low);
     bool found = find_all(p, apart, e);
-    for (int64_t period = 1; !found && e->code == TS_UNSUPPORTED && period <= int_min(longest, MOST_PERIOD); period++) {
+    const int64_t guesses = 2 * int_min(longest, MOST_PERIOD); /* each without limits first */
+    for (int64_t i = 0; !found && e->code == TS_UNSUPPORTED && i < guesses; i++) {
         err own = {0};
         pairing q = pairing_make(p, &own);
-        q.parts = true, q.apart = apart, p->small = NULL;
-        const bool fits = pairing_guess(&q, period), cheap = fits && pairing_affordable(&q);
+        q.parts = true, q.apart = apart, q.limited = i % 2, p->small = NULL;
+        const bool fits = pairing_guess(&q, i / 2 + 1), cheap = fits && pairing_affordable(&q);
         found = keep(&q, cheap && pairing_everywhere(&q) && settle(&q));
         if (found || (fits && !cheap))
             return *e = own, found;

@@ -29,10 +29,11 @@ typedef struct pairing {
     /* What of them: by how much they rise from there to the bound; how what is a part of the variable is rounded, which
      * `parts` allows; a limit from which on they rise, or to which they do */
     enum { RISES, ROUNDS, LIMITS } how;
-    bool parts, apart; /* apart: axes that were made one are kept apart in all graphs */
-    bool least;        /* at the least extents, where axes of one element are none, and views are left out */
-    const node **mate; /* the node there; the plan's */
-    const node **open; /* nodes whose definitions are still to be compared */
+    bool parts, limited; /* limited: or sums up to a number */
+    bool apart;          /* axes that were made one are kept apart in all graphs */
+    bool least;          /* at the least extents, where axes of one element are none, and views are left out */
+    const node **mate;   /* the node there; the plan's */
+    const node **open;   /* nodes whose definitions are still to be compared */
     int n_open;
     bool inside; /* what is met now is within */
     const node *at;
@@ -53,8 +54,8 @@ bool pairing_refuse(pairing *q, const node *n, const char *why); /* false */
 bool pairing_hold(pairing *q, const other_extents *x);
 
 /* ---- parts of variables ---- */
-bool pairing_guess(pairing *q, int64_t period);
-bool pairing_affordable(pairing *q); /* to hold what was guessed at every extent, which is the proof */
+bool pairing_guess(pairing *q, int64_t period); /* which holds at the least extents, too */
+bool pairing_affordable(pairing *q);            /* to hold what was guessed at every extent, which is the proof */
 bool pairing_everywhere(pairing *q);
 
 /* ---- constants ---- */

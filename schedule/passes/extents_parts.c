@@ -22,6 +22,12 @@ static void highest(const plan *p, int64_t *size)
         size[v] = p->variable[v].high;
 }
 
+static void least(const plan *p, int64_t *size)
+{
+    for (int v = 0; v < p->n_variable; v++)
+        size[v] = p->variable[v].low;
+}
+
 static bool learn(pairing *q, int how, int v, int64_t extent)
 {
     int64_t size[MOST_VARIABLES] = {0};
@@ -35,14 +41,15 @@ bool pairing_guess(pairing *q, int64_t period)
     bool ok = true;
     for (int v = 0; ok && v < q->p->n_variable; v++) {
         const int64_t high = q->p->variable[v].high, most = high - q->p->variable[v].low;
-        period = int_min(period, most);
-        for (int64_t i = 0; ok && i < period; i++)
-            ok = learn(q, i ? ROUNDS : RISES, v, high - (i ? i : period));
-        for (int64_t i = 0; ok && i < period + 1; i++)
-            ok = learn(q, i > 1 ? ROUNDS : LIMITS, v, high - most + (i == 1 ? period : i > 1 ? i - 1 : 0));
+        const int64_t whole = int_min(period, most);
+        for (int64_t i = 0; ok && i < whole; i++)
+            ok = learn(q, i ? ROUNDS : RISES, v, high - (i ? i : whole));
+        for (int64_t i = 0; ok && q->limited && i < whole + 1; i++)
+            ok = learn(q, i > 1 ? ROUNDS : LIMITS, v, high - most + (i == 1 ? whole : i > 1 ? i - 1 : 0));
     }
-    q->learns = -1;
-    return ok;
+    int64_t size[MOST_VARIABLES] = {0};
+    least(q->p, size), q->learns = -1;
+    return ok && pair_at(q, size);
 }
 
 bool pairing_affordable(pairing *q)
@@ -70,11 +77,11 @@ bool pairing_everywhere(pairing *q)
     const int n = q->p->n_variable;
     int64_t size[MOST_VARIABLES] = {0};
     int v = 0;
-    for (highest(q->p, size); v < n; v < n ? size[v]-- : 0) {
+    for (least(q->p, size); v < n; v < n ? size[v]++ : 0) { /* what was guessed near the bound is wrong here first */
         if (!pair_at(q, size))
             return false;
-        for (v = 0; v < n && size[v] == of[v].low; v++)
-            size[v] = of[v].high;
+        for (v = 0; v < n && size[v] == of[v].high; v++)
+            size[v] = of[v].low;
     }
     return true;
 }

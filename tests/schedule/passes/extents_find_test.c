@@ -229,6 +229,10 @@ static const struct {
     {SEQ, "Slice x [2] [7] [1] > s\nSoftmax s > y | axis 1", "seq", 3, 40},
     {SEQ, "Slice x [0] [6] [1] [2] > y", "seq", 1, 40},
     {SEQ, "Slice x [-5] [4096] [1] > y", "seq", 1, 40},
+    /* and what is compared otherwise where it has one element */
+    {"x \"seq\",4; k 4,4",
+     "MatMul x k > m\nReshape m [1,-1,2,2] > r\nTranspose r > t | perm [0,2,1,3]\nSlice t [0] [4096] [2] [2] > y",
+     "seq", 1, 9},
     {IMAGE, "Conv x k > y | strides [2,2]", "h", 3, 12},
     {IMAGE, "Conv x k > c | strides [3,2],\"pads\":[1,1,1,1]\nRelu c > y", "h", 1, 12},
     {IMAGE, "MaxPool x > y | kernel_shape [3,3],\"strides\":[2,2],\"pads\":[1,1,1,1]", "h", 1, 11},
