@@ -152,7 +152,10 @@ TS_API ts_tensor ts_call3(ts_graph *g, const char *call, ts_tensor a, ts_tensor 
 
 /* Gives t a name, for schemas and reports, if it has none; no part of what it is. Gives t back. */
 TS_API ts_tensor ts_named(ts_graph *g, ts_tensor t, const char *name);
-TS_API const char *ts_name(ts_tensor t); /* label of an input, weight or named result; else "" */
+/* Names of t's axes, "batch heads _", said before t is used, no part of it: results keep them, two may not meet. */
+TS_API ts_tensor ts_axes(ts_graph *g, ts_tensor t, const char *names);
+TS_API int ts_axis(ts_tensor t, const char *name); /* which axis of t has the name; -1: none */
+TS_API const char *ts_name(ts_tensor t);           /* label of an input, weight or named result; else "" */
 TS_API ts_dtype ts_type(ts_tensor t);
 TS_API int ts_rank(ts_tensor t);
 TS_API const int64_t *ts_shape(ts_tensor t); /* ts_rank(t) extents */
@@ -178,8 +181,8 @@ typedef struct ts_attribute { /* one per entry of the operation's specification 
 } ts_attribute;
 TS_API bool ts_attribute_at(ts_tensor t, int i, ts_attribute *out); /* false past the last one */
 /* Where calls stand in the program: what is made after ts_at was made there, and what is refused after it says so, with
- * the places of its operands. Gives g back. file outlives the graph, as __FILE__ does. A program that defines TS_SITES
- * before it includes this header has its calls below do that by themselves. */
+ * the places of its operands. Gives g back. file outlives the graph, as __FILE__ does. Of a program that defines
+ * TS_SITES before it includes this header the calls below do that themselves. */
 TS_API ts_graph *ts_at(ts_graph *g, const char *file, int line);
 /* The inputs and weights that the tensors need, in order of creation; out may be NULL to count them. */
 TS_API int ts_leaves(int n, const ts_tensor *t, ts_tensor *out);
@@ -477,9 +480,8 @@ TS_API bool ts_model_mixed(ts_model *m, ts_dtype to, ts_error *e); /* bound, for
 TS_API bool ts_model_trained(ts_model *m, ts_error *e);
 /* SHA-256 of the bytes it was read from: of its file, and of those beside it that a bound model takes; "": built in */
 TS_API bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e);
-/* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors;
- * NULL: as the suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced when
- * everything is written. */
+/* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors; NULL: as the
+ * suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced once all is written. */
 TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e);
 
 typedef struct ts_range {

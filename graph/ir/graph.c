@@ -342,6 +342,12 @@ void g_label(graph *g, const node *n, const char *label)
         own->label = arena_string(&g->mem, label);
 }
 
+void g_name_axes(graph *g, const node *n, const char **axes)
+{
+    if (n->id < g->n && g->made[n->id] == n)
+        g->made[n->id]->axes = axes;
+}
+
 void g_label_new(graph *g, int first, const char *label)
 {
     for (int id = first; id < g->n; id++)
@@ -501,7 +507,7 @@ static const node *made_of(graph *g, node *draft)
         g_group(g, &(group){o, parts, draft->n_in, draft->in, draft->attr, first, g->n - 1});
     if (parts || err_is(&g->err))
         return parts;
-    if (!g_find_type(g, draft, &g->err)) {
+    if (!g_find_type(g, draft, &g->err) || !g_axes_follow(g, draft)) {
         err_in(&g->err, "%s", o->name);
         return NULL;
     }

@@ -8,7 +8,7 @@
  *            find, ops_json, problem: the table of operations, asked by name, as JSON, and for its test problems
  *            define, custom: operations that a program adds to a graph
  *            function, scalar, diff: scalar functions that one adds, expanded and differentiated
- *            open: extents that a use says */
+ *            open: extents that a use says; axes: names of axes, as units */
 #pragma once
 #include "graph/ir/op.h"
 
@@ -60,6 +60,7 @@ struct ts_node {
     const char *closed_by; /* the call that said extents of it that were open; NULL: who made it. No identity */
     scalars *scalars;      /* functions of the graph that its text may call, or NULL. No part of its identity */
     source_line site;      /* where it was made first. No part of its identity */
+    const char **axes;     /* names of its axes, some of them NULL, or NULL: axes.c. No part of its identity */
     int n_in;
     const node *const *in;
 };
@@ -137,6 +138,8 @@ const node *g_callf(graph *g, int n, const node *const *in, const char *fmt, ...
 const node *g_output(graph *g, const node *n, const node *origin, int index);
 /* Gives n a name if it has none: for schemas and reports, no part of its identity. */
 void g_label(graph *g, const node *n, const char *label);
+void g_name_axes(graph *g, const node *n, const char **axes);
+bool g_axes_follow(graph *g, node *draft); /* from those of its operands. False, with the reason: two meet */
 void g_label_new(graph *g, int first, const char *label); /* all from id `first` on that have none */
 /* All nodes from id `first` on belong to a backward pass. */
 void g_back(graph *g, int first);

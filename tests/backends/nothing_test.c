@@ -107,6 +107,8 @@ static void test_graphs(void)
     neutral("ts_call2", !ts_call2(NULL, "add", NULL, NULL));
     neutral("ts_call3", !ts_call3(NULL, "where", NULL, NULL, NULL));
     neutral("ts_named", !ts_named(NULL, t[0], "x"));
+    neutral("ts_axes", !ts_axes(NULL, t[0], "a b"));
+    neutral("ts_axis", ts_axis(NULL, "a") == -1);
     neutral("ts_name", !*ts_name(NULL));
     neutral("ts_type", ts_type(NULL) == TS_N_DTYPE);
     neutral("ts_rank", ts_rank(NULL) == 0);
