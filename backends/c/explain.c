@@ -21,11 +21,11 @@ bool c_count(const plan *p, const kernel *k, op_counts *out)
     return kernel_counted(&c_dialect, p, k, out, &e);
 }
 
-void c_explain(const plan *p, const kernel *k, text *out)
+bool c_explain(const plan *p, const kernel *k, op_counts *counts, text *out)
 {
-    op_counts c;
-    if (!c_count(p, k, &c))
-        return;
+    if (!c_count(p, k, counts))
+        return false;
+    const op_counts c = *counts;
     json_add(out, "instructions:{multiply_adds:%.0f,dots:%.0f,others:%.0f,loads:%.0f,broadcasts:%.0f,stores:%.0f",
              c.multiply_adds, c.dots, c.others, c.loads, c.broadcasts, c.stores);
     json_add(out, "scalars:%.0f,scalar_loads:%.0f,scalar_stores:%.0f,fetches:%.0f", c.scalars, c.scalar_loads,
@@ -33,4 +33,5 @@ void c_explain(const plan *p, const kernel *k, text *out)
     json_add(out, "lanes:%d", p->on->lanes[k->stage[k->main].node->type.dtype]);
     put_cycles(out, p, &c);
     text_add(out, "}");
+    return true;
 }

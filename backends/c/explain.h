@@ -3,4 +3,4 @@
 #include "schedule/plan/plan.h"
 
 bool c_count(const plan *p, const kernel *k, op_counts *out); /* target.count */
-void c_explain(const plan *p, const kernel *k, text *out);
+bool c_explain(const plan *p, const kernel *k, op_counts *counts, text *out);

@@ -182,10 +182,15 @@ bool cexpr_same(const cexpr *a, const cexpr *b)
     return same;
 }
 
+bool cexpr_names(const cexpr *x)
+{
+    return x->kind == C_WORD && !x->text[strspn(x->text, NAME_CHARS)];
+}
+
 /* Words that are no names say nothing of what is in them. */
 bool cexpr_over(const cexpr *x, const char *name)
 {
-    bool any = x->kind == C_WORD   ? !strcmp(x->text, name) || x->text[strspn(x->text, NAME_CHARS)]
+    bool any = x->kind == C_WORD   ? !strcmp(x->text, name) || !cexpr_names(x)
                : x->kind == C_TILE ? true
                                    : x->kind == C_ELEMENT && x->load != IN_REGISTERS;
     for (int i = 0; i < x->n && !any; i++)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct counter {
-    const tile_made *const *tile;
+    const emitter *m;
     bool in_tile;
     op_counts all;
 } counter;
@@ -29,19 +29,33 @@ static const struct {
     {"put", offsetof(op_counts, stores), true},
 };
 
+bool op_reads(const char *does)
+{
+    size_t i = 0;
+    while (i < COUNT(known) && strcmp(known[i].does, does))
+        i++;
+    return !strcmp(does, "splat") || (i < COUNT(known) && known[i].place && known[i].at != offsetof(op_counts, stores));
+}
+
+enum { ADDED = offsetof(op_counts, registers) / sizeof(double) };
+
 void op_counts_add(op_counts *c, const op_counts *more, double times)
 {
     double *to = (double *)c;
     const double *from = (const double *)more;
-    for (size_t i = 0; i < sizeof *c / sizeof *to; i++)
+    for (size_t i = 0; i < ADDED; i++)
         to[i] += times * from[i];
+    for (int i = 0; i < MAX_STAGES; i++)
+        c->registers[i] = fmax(c->registers[i], more->registers[i]);
+    if (times * more->most.times > c->most.times)
+        c->most = more->most, c->most.times *= times;
 }
 
 static double total(const op_counts *c)
 {
     const double *x = (const double *)c;
     double sum = 0;
-    for (size_t i = 0; i < sizeof *c / sizeof *x; i++)
+    for (size_t i = 0; i < ADDED; i++)
         sum += x[i];
     return sum;
 }
@@ -74,7 +88,12 @@ static double span(const cexpr *to, const cexpr *from)
 }
 
 /* As it says, or of bounds that are known: those of copies */
-static double trips_of(const stmt *s)
+bool stmt_gathers(const stmt *s)
+{
+    return s->kind == S_LOOP && !strncmp(s->name, "each", 4);
+}
+
+double stmt_trips(const stmt *s)
 {
     if (s->trips || s->kind != S_LOOP)
         return (double)s->trips;
@@ -115,9 +134,10 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
     if (in_memory(x))
         c->all.scalar_loads += reads(up, x, times);
     if (x->kind == C_TILE) {
-        c->all.tiles += times;
-        counter in = {.tile = c->tile, .in_tile = true};
-        statements(&in, c->tile[x->load]->body, up, times);
+        const tile_made *t = c->m->tiles.made[x->load];
+        counter in = {.m = c->m, .in_tile = true};
+        in.all.tiles = times, in.all.spills = times * t->spills, in.all.registers[t->stage] = t->registers;
+        statements(&in, t->body, up, times);
         op_counts_add(&c->all, &in.all, 1);
         return;
     }
@@ -131,10 +151,10 @@ static void value(counter *c, const cexpr *x, const around *up, double times)
 
 static void either(counter *c, const stmt *s, const around *up, double times)
 {
-    counter a = {.tile = c->tile, .in_tile = c->in_tile}, b = a;
+    counter a = {.m = c->m, .in_tile = c->in_tile}, b = a;
     double trips = 1;
     for (const around *l = up; l; l = l->up)
-        trips *= cexpr_over(s->value, l->loop->name) ? fmax(trips_of(l->loop), 1) : 1;
+        trips *= cexpr_over(s->value, l->loop->name) ? fmax(stmt_trips(l->loop), 1) : 1;
     const double share = s->share > 0 ? s->share : s->other && trips > 1 ? 1 - 1 / trips : 1;
     statements(&a, s, up, share * times);
     if (s->other)
@@ -144,19 +164,43 @@ static void either(counter *c, const stmt *s, const around *up, double times)
     op_counts_add(&c->all, total(&a.all) < total(&b.all) ? &b.all : &a.all, 1);
 }
 
+static bool reads_place(const cexpr *x, const cexpr *place)
+{
+    bool any = cexpr_same(x, place);
+    for (int i = 0; i < x->n && !any; i++)
+        any = reads_place(x->arg[i], place);
+    return any;
+}
+
+/* A sum can only be added to when the addition before is done: others go on meanwhile, as many as there are. */
+static void accumulated(counter *c, const stmt *s, const around *up, double times, double multiply_adds)
+{
+    const costs *rate = &c->m->p->on->cost;
+    sum_counts own = {.times = times, .sums = 1, .written = 1, .lanes = fmax(s->value->of.n, 1)};
+    if (s->kind != S_STORE || in_memory(s->place) || !reads_place(s->value, s->place))
+        return;
+    for (; up && up->loop->how == WRITTEN_OUT; up = up->up) {
+        own.written *= fmax(stmt_trips(up->loop), 1);
+        own.sums *= cexpr_over(s->place, up->loop->name) ? fmax(stmt_trips(up->loop), 1) : 1;
+    }
+    c->all.waits += multiply_adds * fmax(rate->fma_latency * rate->fma_per_cycle / own.sums - 1, 0);
+    if (own.times > c->all.most.times)
+        c->all.most = own;
+}
+
 static void statements(counter *c, const stmt *in, const around *up, double times)
 {
     for (const stmt *s = in->first; s; s = s->next) {
-        const bool loops = s->kind == S_LOOP || (s->kind == S_CHUNKS && s->trips),
-                   gathers = loops && !strncmp(s->name, "each", 4); /* elements of a vector, one by one */
-        const double trips = loops ? trips_of(s) : 1,
+        const bool loops = s->kind == S_LOOP || (s->kind == S_CHUNKS && s->trips), gathers = stmt_gathers(s);
+        const double trips = loops ? stmt_trips(s) : 1,
                      all = trips * (gathers && s->first->value ? reads(up, s->first->value, times) : times);
         if (s->kind == S_IF) {
             either(c, s, up, times);
             continue;
         }
+        const double before = c->all.multiply_adds + c->all.dots;
         if (s->value)
-            value(c, s->value, up, times);
+            value(c, s->value, up, times), accumulated(c, s, up, times, c->all.multiply_adds + c->all.dots - before);
         c->all.fetches += s->kind == S_FETCH ? times : 0;
         c->all.barriers += s->kind == S_BARRIER ? times : 0;
         c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
@@ -168,7 +212,7 @@ static void statements(counter *c, const stmt *in, const around *up, double time
 
 void kernel_count(const emitter *m, op_counts *out)
 {
-    counter c = {.tile = (const tile_made *const *)m->tiles.made};
+    counter c = {.m = m};
     statements(&c, m->out.code.at, NULL, 1);
     *out = c.all;
 }

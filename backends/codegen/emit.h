@@ -58,6 +58,7 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
     int64_t held;                  /* parts of later slices that a lane has in registers, at most */
+    double registers, spills;      /* that it takes at once; loads in place of those that there are not */
     const char *declared;          /* its parameters */
     const cexpr *const *parameter; /* their names, in the order of a call's arguments */
     stmt *body;
@@ -321,6 +322,7 @@ void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numb
 /* value.c: values of one element in the innermost loop of a tile, or of the vector that the loop stands at */
 const char *value_spelled(emitter *m, dtype d);
 const cexpr *value_of(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
+int64_t value_width(const emitter *m, dtype d);              /* of one, or of a vector */
 void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value); /* "was0" */
 const cexpr *value_read(emitter *m, dtype d, const cexpr *place);
 void value_write(emitter *m, dtype d, const cexpr *place, const cexpr *value);
@@ -356,6 +358,7 @@ void lanes_head(emitter *m);                        /* behind all statements out
 /* tuple.c: folds of several values, in a tile: acc0, acc1, ... in place of acc. */
 bool tuple_fold(const emitter *m);         /* the stage's fold is one */
 const char *tuple_type(emitter *m, int k); /* of accumulator k */
+int64_t tuple_bytes(const emitter *m, int k);
 const cexpr *tuple_acc(emitter *m, int k, const cexpr *lane);
 void tuple_clear(emitter *m);                /* each state is its start */
 void tuple_step(emitter *m);                 /* they make a step */
@@ -500,9 +503,15 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its va
 void stage_enter(emitter *m, int i); /* the stage is the one at hand, with all that is known of it as a whole */
 void kernel_statements(emitter *m);  /* gives operands, scratch, tiles and m->code */
 void op_counts_add(op_counts *c, const op_counts *more, double times);
-void kernel_count(const emitter *m, op_counts *out); /* of its statements (count.c) */
-void emit_meet(emitter *m);                          /* the workers of a group wait for one another */
-void kernel_header(text *t, const emitter *m);       /* what equal kernels share (header.c) */
+/* count.c */
+void kernel_count(const emitter *m, op_counts *out); /* of its statements */
+double stmt_trips(const stmt *s);                    /* of a loop */
+bool stmt_gathers(const stmt *s);                    /* it is a loop over elements of a vector, one by one */
+bool op_reads(const char *does);                     /* its first argument, of memory */
+/* live.c */
+void tile_live(const emitter *m, tile_made *t);
+void emit_meet(emitter *m);                    /* the workers of a group wait for one another */
+void kernel_header(text *t, const emitter *m); /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);
 /* unit.c */
 bool member_make(const dialect *d, const plan *p, const kernel *k, text_around of, kernel_text *out, err *e);

@@ -18,6 +18,12 @@ static uint32_t own_axes(const emitter *m, const fragment *q)
     return x_axes_of(m->s->load[q->load]) & ~m->s->folds;
 }
 
+void emit_words(emitter *m, const char *name, const char *counts, int n, int64_t all)
+{
+    stmt *s = code_let(&m->out.code, m->d->natural[2], arena_format(m->mem, "%s%s[%d]", name, counts, n), NULL);
+    s->bytes = 4, s->trips = n * all;
+}
+
 void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t)
 {
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
@@ -206,8 +212,10 @@ static void take_trips(emitter *m, const fragment *q, int l, const char *subscri
 void fragment_take(emitter *m, const fragment *q)
 {
     ENDED_BY(text_free) text counts = {0};
+    int64_t all = 1;
     fragment_subscripts(m, q, true, &counts);
-    code_let(&m->out.code, m->d->natural[2],
-             arena_format(m->mem, "%s%s[%d]", q->name, text_str(&counts), q->form->words), NULL);
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        all *= fragment_trips(m, l, own_axes(m, q)) ? loop_trips(&m->s->nest.loop[l]) : 1;
+    emit_words(m, q->name, text_str(&counts), q->form->words, all);
     take_trips(m, q, nest_unrolled(m->s), "");
 }

@@ -18,6 +18,8 @@ typedef struct fragment { /* of an operand */
 /* Fills in operand i; names the lane's row. Then, where the lane's place is known, names that and the slice's. */
 void fragment_find(emitter *m, const matrix_form *f, const unit_loops *u, int i, fragment *q);
 void fragment_start(emitter *m, fragment *q);
+/* Declares words of 32 bits, name[counts][n]: n in each of `all` */
+void emit_words(emitter *m, const char *name, const char *counts, int n, int64_t all);
 void fragment_take(emitter *m, const fragment *q);           /* declares it, for the trip of folded loops at hand */
 bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is written out over one of the axes */
 /* Which it is of those that are held, or how many there are of each */

@@ -168,8 +168,7 @@ void matrix_finish(emitter *m)
     unit_loops u;
     const matrix_form *f;
     if (matrix_of(m, &u, &f) && f && f->held->paired && f->held->run * ts_dtype_bytes(stored_as(m->p, m->s->node)) == 4)
-        code_let(&m->out.code, m->d->natural[2],
-                 arena_format(m->mem, "kept[%d]", f->held->across ? f->held->across : f->sums / f->held->run), NULL);
+        emit_words(m, "kept", "", f->held->across ? f->held->across : f->sums / f->held->run, 1);
 }
 
 int matrix_enter(emitter *m, bool placed)

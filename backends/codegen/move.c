@@ -320,8 +320,10 @@ int64_t lanes_held(emitter *m, const copying *c)
 {
     moved how;
     find_moved(m, c, &how);
-    code_let(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, source_dtype(m, c->load)),
-             arena_format(m->mem, "%s[%lld]", held_name(m, c), (long long)how.turns), NULL);
+    const dtype d = source_dtype(m, c->load);
+    stmt *s = code_let(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, d),
+                       arena_format(m->mem, "%s[%lld]", held_name(m, c), (long long)how.turns), NULL);
+    s->bytes = how.width * ts_dtype_bytes(d), s->trips = how.turns;
     return how.turns;
 }
 

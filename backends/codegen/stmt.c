@@ -68,9 +68,9 @@ void code_if(code *c, const cexpr *value)
     code_open(c, (stmt){.kind = S_IF, .value = value});
 }
 
-void code_let(code *c, const char *of, const char *name, const cexpr *value)
+stmt *code_let(code *c, const char *of, const char *name, const cexpr *value)
 {
-    code_add(c, (stmt){.kind = S_LET, .type = of, .name = name, .value = value});
+    return code_add(c, (stmt){.kind = S_LET, .type = of, .name = name, .value = value});
 }
 
 void code_also(code *c, const char *name, const cexpr *value)

@@ -33,10 +33,10 @@ struct stmt {
     const char *role; /* of a loop of a nest; NULL: one that the generator put there */
     opening how;
     int64_t step, trips, together; /* step 0: 1; trips 0: not known; of a loop that is written out: so many, 0: all */
-    int64_t offset, bytes;
-    double share;   /* S_IF: of all times that it is asked, so often it holds; 0: not known */
-    bool tight;     /* one statement is in it, without braces */
-    bool divergent; /* a test that not all workers of a group decide alike */
+    int64_t offset, bytes;         /* S_LET: bytes of one value, of `trips` in all; 0: it is a place, or a count */
+    double share;                  /* S_IF: of all times that it is asked, so often it holds; 0: not known */
+    bool tight;                    /* one statement is in it, without braces */
+    bool divergent;                /* a test that not all workers of a group decide alike */
     stmt *first, *last, *other, *next, *up;
 };
 
@@ -54,7 +54,7 @@ void code_before(stmt *in, const code *c); /* puts all statements of c in front 
 const char *code_keep(code *c, text *t);   /* the text, which is freed, for as long as statements live */
 /* Short for one statement each */
 void code_if(code *c, const cexpr *value); /* opens it */
-void code_let(code *c, const char *of, const char *name, const cexpr *value);
+stmt *code_let(code *c, const char *of, const char *name, const cexpr *value);
 void code_also(code *c, const char *name, const cexpr *value); /* of the type of the S_LET before */
 void code_store(code *c, const cexpr *to, const cexpr *value);
 void code_call(code *c, const cexpr *value);

@@ -227,7 +227,7 @@ static void write_phase(emitter *m, tile_phase ph)
 /* An accumulator for each element of the tile, [trips of each loop in registers]: how many */
 static int64_t declare_acc(emitter *m, const char *name, const char *own) /* NULL: of what is summed up */
 {
-    int64_t count = 1;
+    int64_t count = 1, words;
     ENDED_BY(text_free) text dims = {0};
     unit_loops u;
     const matrix_form *form;
@@ -243,13 +243,16 @@ static int64_t declare_acc(emitter *m, const char *name, const char *own) /* NUL
         const int64_t step = m->tile.vectors.n && l == nest_last(m->s) ? m->tile.vectors.n : q->step;
         text_add(&dims, "[%lld]", (long long)int_ceil_div(have, step)), count *= int_ceil_div(have, step);
     }
+    words = count;
     if (matrix_of(m, &u, &form))
-        text_add(&dims, "[%d]", form ? form->sums : 1);
-    for (int k = 0; k < stage_states(m->s); k++)
-        code_let(&m->out.code, own ? own : tuple_type(m, k),
-                 tuple_fold(m) ? arena_format(m->mem, "%s%d%s", name, k, text_str(&dims))
-                               : arena_format(m->mem, "%s%s", name, text_str(&dims)),
-                 NULL);
+        text_add(&dims, "[%d]", form ? form->sums : 1), words *= form ? form->sums : 1;
+    for (int k = 0; k < stage_states(m->s); k++) {
+        stmt *s = code_let(&m->out.code, own ? own : tuple_type(m, k),
+                           tuple_fold(m) ? arena_format(m->mem, "%s%d%s", name, k, text_str(&dims))
+                                         : arena_format(m->mem, "%s%s", name, text_str(&dims)),
+                           NULL);
+        s->bytes = tuple_bytes(m, k), s->trips = words;
+    }
     return count;
 }
 

@@ -759,6 +759,7 @@ void kernel_touch(const emitter *m, touching *to)
     to->shared = m->data.scratch_most;
     for (int i = 0; i < m->tiles.n; i++)
         to->held = int_max(to->held, m->tiles.made[i]->held);
+    kernel_count(m, &to->counts);
     if (to->each)
         statements(&f, (place){0}, m->out.code.at);
     for (int i = 0; i < MAX_STAGES; i++)

@@ -23,6 +23,11 @@ const char *tuple_type(emitter *m, int k)
     return value_spelled(m, dtype_of(m, k));
 }
 
+int64_t tuple_bytes(const emitter *m, int k)
+{
+    return value_width(m, dtype_of(m, k));
+}
+
 const cexpr *tuple_acc(emitter *m, int k, const cexpr *lane)
 {
     return tuple_fold(m) ? emit_acc(m, arena_format(m->mem, "acc%d", k), lane) : value_acc(m, lane);

@@ -21,10 +21,18 @@ const cexpr *value_of(emitter *m, writer *w, const expr *x)
     return cstyle_expr(w, x);
 }
 
+int64_t value_width(const emitter *m, dtype d)
+{
+    return in_vectors(m)     ? vector_bytes(m, vector_kind_of(m, d))
+           : m->p->reference ? (int64_t)sizeof(double)
+                             : ts_dtype_bytes(d);
+}
+
 void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value)
 {
     code_let(&m->out.code, arena_format(m->mem, "const %s", value_spelled(m, d)),
-             arena_format(m->mem, "%s%d", prefix, number), value);
+             arena_format(m->mem, "%s%d", prefix, number), value)
+        ->bytes = value_width(m, d);
 }
 
 const cexpr *value_read(emitter *m, dtype d, const cexpr *place)

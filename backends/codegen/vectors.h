@@ -13,6 +13,7 @@ int vector_count(const emitter *m, int bytes);           /* elements of so many 
 bool vector_kind(const emitter *m, dtype d, element *e); /* what vectors of such values hold; false: there are none */
 element vector_kind_of(const emitter *m, dtype d);       /* the same where there are some */
 /* For as long as statements live, and noted to be used: "f32x8", "f32x8_fma" */
+int64_t vector_bytes(const emitter *m, element e);
 const char *vector_type(emitter *m, element e);
 /* An operation on vectors; args: how it is called, "($0, $1)" */
 const cexpr *vector_call(emitter *m, element e, const char *does, const char *args, const cexpr *const *arg);

@@ -68,6 +68,11 @@ element vector_kind_of(const emitter *m, dtype d)
     return e;
 }
 
+int64_t vector_bytes(const emitter *m, element e)
+{
+    return (int64_t)element_bytes(e) * m->tile.vectors.n;
+}
+
 const char *vector_type(emitter *m, element e)
 {
     callees_lanes(m->out.uses, m->d, "type", (instance){e, m->tile.vectors.n});
@@ -113,7 +118,8 @@ const cexpr *vector_of(emitter *m, element to, element from, const cexpr *x)
 const cexpr *vector_name(emitter *m, element e, const cexpr *value)
 {
     const char *name = arena_format(m->mem, "v%d", m->tile.vectors.names++);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, e)), name, value)->bytes = vector_bytes(m,
+                                                                                                                   e);
     return cexpr_word(m->mem, name);
 }
 
@@ -349,7 +355,8 @@ static void put_each(vwriter *w, const expr *x, const char *name)
 static const char *name_elements(emitter *m, element e)
 {
     const char *name = arena_format(m->mem, "e%d", m->tile.vectors.names++);
-    code_let(&m->out.code, vector_type(m, e), name, vector_splat(m, e, cexpr_word(m->mem, "0")));
+    code_let(&m->out.code, vector_type(m, e), name, vector_splat(m, e, cexpr_word(m->mem, "0")))->bytes = vector_bytes(
+        m, e);
     return name;
 }
 

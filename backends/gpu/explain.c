@@ -74,25 +74,22 @@ static void put_products(text *t, const plan *p, const kernel *k)
 }
 
 /* Where the assembler told what a group takes: what it spills, and what was foretold */
-static void put_estimated(text *t, const plan *p, const kernel *k)
+static void put_estimated(text *t, const kernel *k, const gpu_figures *f)
 {
-    int64_t shared;
-    if (!k->made.registers)
-        return;
-    const int64_t registers = gpu_registers(p, k, &shared);
-    json_add(t, "spilled_bytes:%lld,estimated:{registers:%lld,shared_bytes:%lld}", (long long)k->made.spilled,
-             (long long)registers, (long long)shared);
+    if (k->made.registers)
+        json_add(t, "spilled_bytes:%lld,estimated:{registers:%lld,shared_bytes:%lld}", (long long)k->made.spilled,
+                 (long long)f->foretold.registers, (long long)f->foretold.shared);
 }
 
-void gpu_explain(const plan *p, const kernel *k, text *out)
+bool gpu_explain(const plan *p, const kernel *k, op_counts *counts, text *out)
 {
     gpu_figures f;
     if (!stage_nested(k->stage))
-        return;
-    gpu_figures_find(p, k, &f);
+        return false;
+    gpu_figures_find(p, k, &f), *counts = f.counts;
     json_add(out, "group:{groups:%.0f,lanes:%lld,registers:%lld,shared_bytes:%lld", f.groups, (long long)f.lanes,
              (long long)f.room.registers, (long long)f.room.shared);
-    put_estimated(out, p, k);
+    put_estimated(out, k, &f);
     json_add(out, "resident:%lld,limit:%s,occupancy:%.4g,waves:%.0f,last_wave:%.4g,moved_bytes:%.0f,coalesced:%.4g",
              (long long)f.room.resident, f.room.limit, f.occupancy, f.waves, f.last, f.moved, share(f.asked, f.moved));
     if (f.banks > 0)
@@ -102,4 +99,5 @@ void gpu_explain(const plan *p, const kernel *k, text *out)
     for (int i = 0; i < f.n_access; i++)
         put_access(out, k, &f.access[i]);
     text_add(out, "]}");
+    return f.written;
 }

@@ -67,11 +67,12 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     const assembled *made = &k->made;
     figuring all = {.p = p, .k = k, .f = f};
     touching told = {.each = figure_touch, .user = &all};
-    if (p->on->touch)
-        p->on->touch(p, k, &told);
-    f->room = (gpu_room){.lanes = f->lanes,
-                         .registers = made->registers ? made->registers : room_registers(&all, &told),
-                         .shared = made->registers ? made->shared : told.shared};
+    f->written = p->on->touch && p->on->touch(p, k, &told);
+    f->counts = told.counts;
+    f->foretold = f->room = (gpu_room){
+        .lanes = f->lanes, .registers = room_registers(&all, &told), .shared = told.shared};
+    if (made->registers)
+        f->room.registers = made->registers, f->room.shared = made->shared;
     gpu_resident(card, &f->room);
     const double at_once = (double)(f->room.resident * card->processors);
     f->occupancy = card->lanes ? (double)(f->room.resident * f->lanes) / card->lanes : 0;
@@ -81,12 +82,4 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     for (int i = 0; i < f->n_access; i++)
         f->access[i].times /= f->groups;
     find_time(&all, &told);
-}
-
-int64_t gpu_registers(const plan *p, const kernel *k, int64_t *shared)
-{
-    touching told = {0};
-    const bool any = p->on->touch && p->on->touch(p, k, &told);
-    *shared = told.shared;
-    return any ? room_registers(&(figuring){.p = p, .k = k}, &told) : 0;
 }

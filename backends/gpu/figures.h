@@ -22,7 +22,10 @@ typedef struct gpu_access {
 typedef struct gpu_figures {
     double groups;             /* trips that are dealt to them */
     int64_t lanes;             /* of a group */
-    gpu_room room;             /* registers and bytes as the assembler has them, where it was asked; else estimated */
+    bool written;              /* it has a text, of which these are: */
+    op_counts counts;          /* what it does */
+    gpu_room foretold;         /* registers of a lane, bytes of a group's memory */
+    gpu_room room;             /* the same as the assembler has them, where it was asked; and what follows */
     double occupancy;          /* lanes on a processor, of those that it has room for; 0: not known */
     double waves, last;        /* rounds of groups, each as many as all processors hold; the share of the last one's */
     double moved, asked;       /* bytes between a group and global memory: in sectors, and as lanes ask for them */
@@ -37,6 +40,4 @@ bool gpu_by_unit(const stage *s, unit_loops *u); /* the lanes of a warp form its
 /* Multiply-adds of a processor in a cycle that a matrix unit of the target reaches */
 double gpu_unit_rate(const plan *p, const matrix_unit *u);
 void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
-/* Of a lane: sums, what they are made of, addresses; and bytes of a group's memory: as both are foretold */
-int64_t gpu_registers(const plan *p, const kernel *k, int64_t *shared);
-void gpu_explain(const plan *p, const kernel *k, text *out); /* target.explain */
+bool gpu_explain(const plan *p, const kernel *k, op_counts *counts, text *out); /* target.explain */

@@ -9,6 +9,7 @@
 #include "schedule/nest/nest.h"
 #include "schedule/schema/schema.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static void put_dims(text *t, const stage *s)
     text_add(t, "}");
 }
 
-static void put_stages(text *t, const plan *p, const kernel *k)
+static void put_stages(text *t, const kernel *k, const op_counts *n)
 {
     json_add(t, "stages:[");
     for (int i = 0; k->n_stage > 1 && i < k->n_stage; i++) { /* of one stage all is said already */
@@ -42,8 +43,8 @@ static void put_stages(text *t, const plan *p, const kernel *k)
         put_dims(t, &k->stage[i]);
         nest_print_stage(&loops, &k->stage[i], true);
         put_taken(t, "loops", &loops);
-        if (stage_fold(&k->stage[i]))
-            json_add(t, "registers:%lld", (long long)fit_registers(p, &k->stage[i]));
+        if (n && stage_fold(&k->stage[i]))
+            json_add(t, "registers:%.0f", ceil(n->registers[i]));
         text_add(t, "}");
     }
     text_add(t, "]");
@@ -147,6 +148,7 @@ typedef struct notes {
     const plan *p;
     const kernel *k;
     const stage *s;
+    double registers; /* that its tiles take */
     text *t;
 } notes;
 
@@ -213,12 +215,11 @@ static void note_working_set(const notes *n)
 /* Allowed, since a processor has memory for what does not fit; slow. */
 static void note_registers(const notes *n)
 {
-    const int64_t used = fit_registers(n->p, n->s);
-    if (used <= n->p->on->n_register)
+    if (n->registers <= n->p->on->n_register || n->p->on->group)
         return;
     begin_note(n);
-    text_add(n->t, "the register tile takes %lld vector registers, %s has %d: some go through memory; unroll less\n",
-             (long long)used, n->p->on->model, n->p->on->n_register);
+    text_add(n->t, "the register tile takes %.0f vector registers, %s has %d: some go through memory; unroll less\n",
+             ceil(n->registers), n->p->on->model, n->p->on->n_register);
 }
 
 /* Neighbours a multiple of so many bytes apart share one set of the first cache, which holds few of them. */
@@ -244,12 +245,13 @@ static void note_strides(const notes *n)
         }
 }
 
-static void put_notes(text *t, const plan *p, const kernel *k)
+static void put_notes(text *t, const plan *p, const kernel *k, const op_counts *counts)
 {
     text lines = {0};
     text_add(&lines, "%s\n", k->notes);
     for (int i = 0; i < k->n_stage; i++) {
-        const notes n = {p, k, &k->stage[i], &lines};
+        const bool folds = counts && stage_fold(&k->stage[i]);
+        const notes n = {p, k, &k->stage[i], folds ? counts->registers[i] : 0, &lines};
         note_varying(&n);
         note_clipped(&n);
         note_working_set(&n);
@@ -277,7 +279,9 @@ static double waste_of(const plan *p, const kernel *k) /* of all stages, by thei
 static void put_walked(text *t, const plan *p, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
-    text loops = {0}, derived = {0};
+    text loops = {0}, derived = {0}, own = {0};
+    op_counts counts = {0};
+    const op_counts *n = p->on->explain && p->on->explain(p, k, &counts, &own) ? &counts : NULL;
     json_add(t, "op:%s,label:%s,rule:%s", k->op, k->label, k->rule);
     if (k->apart)
         json_add(t, "apart:%s", k->apart);
@@ -291,22 +295,23 @@ static void put_walked(text *t, const plan *p, const kernel *k)
     if (strcmp(text_str(&loops), text_str(&derived)))
         json_add(t, "derived:%s", text_str(&derived));
     text_free(&loops), text_free(&derived);
-    put_stages(t, p, k);
+    put_stages(t, k, n);
     put_operands(t, p, k);
     json_add(t, "flops:%.0f,bytes:%.0f,calls:1", k->flops, k->bytes);
     put_levels(t, p, k);
     put_traffic(t, p, k);
-    if (stage_fold(s))
-        json_add(t, "registers:{used:%lld,of:%d}", (long long)fit_registers(p, s), p->on->n_register);
-    tile_explain(t, p, k);
-    if (p->on->explain)
-        p->on->explain(p, k, t);
+    if (n && stage_fold(s))
+        json_add(t, "registers:{used:%.0f,of:%d}", ceil(n->registers[k->main]), p->on->n_register);
+    tile_explain(t, p, k, n);
+    if (own.length)
+        json_add_raw(t, own.s);
+    text_free(&own);
     if (p->on->count) {
-        const prediction f = kernel_predict(p, k);
+        const prediction f = kernel_predict(p, k, n);
         json_add(t, "predicted:{time_ns:%.4g,bound:%s}", f.seconds * 1e9, f.bound);
     }
     json_add(t, "tail_waste:%.4g", waste_of(p, k));
-    put_notes(t, p, k);
+    put_notes(t, p, k, n);
 }
 
 static void put_launch(text *t, const plan *p, int i) /* of several kernels */

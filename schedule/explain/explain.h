@@ -46,17 +46,8 @@ saving checkpointing_saving(const plan *p, int which);
 /* Lines of warnings: rules by which nothing is computed again, or in vain. */
 void checkpointing_unused(const plan *p, text *out);
 
-/* tile.c: what the innermost loops come to, as numbers by which two nests can be told apart: how much of a vector is
- * used, how many sums are under way at once, how often operands are loaded, how many share it. */
-typedef struct tile_facts {
-    int64_t lanes, lanes_of; /* elements that one instruction takes, and at most; lanes 0: the compiler decides */
-    int64_t sums, sums_of;   /* under way at once, in registers, and how many keep a core busy; 0 without a fold */
-    int64_t multiply_adds;   /* written out in one trip of the innermost loop, each of lanes elements */
-    double loads;            /* of operands and waiting sums, for each of them */
-    int64_t cores;           /* that share the kernel */
-} tile_facts;
-tile_facts tile_facts_of(const plan *p, const kernel *k, const stage *s);
-void tile_explain(text *t, const plan *p, const kernel *k); /* "tile":{...}, of the stage that does most of the work */
+/* "tile":{...}, by which two nests can be told apart; n: what the kernel's text does, NULL: it has none */
+void tile_explain(text *t, const plan *p, const kernel *k, const op_counts *n);
 
 /* predict.c: how long a kernel takes on a machine of workers that are one lane each, by its loops and the target's
  * rates. What is walked by no nest has the time of its operations and bytes. */
@@ -64,7 +55,7 @@ typedef struct prediction {
     double seconds;
     const char *bound; /* what takes most of it: "multiplying", "loads", a level's name, "start" */
 } prediction;
-prediction kernel_predict(const plan *p, const kernel *k);
+prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n); /* n NULL: to be counted here */
 
 void bits_explain(text *t, const plan *p); /* bits.c: "bits":{...} */
 

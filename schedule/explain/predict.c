@@ -14,16 +14,6 @@ enum { MULTIPLY, LOADS, FIRST_LEVEL }; /* parts of the time; behind these one fo
 enum { N_PART = FIRST_LEVEL + MAX_LEVEL };
 enum { BRANCH = 2 }; /* cycles from one taken branch to the next */
 
-/* Loads and stores for each multiply-add of what finds no register: sums, which go to memory and back, and columns,
- * which every row but the first reads again. */
-static double spilled(const plan *p, const stage *s, const tile_facts *f)
-{
-    const loop *last = s->nest.n ? &s->nest.loop[nest_last(s)] : NULL;
-    const double columns = last && last->role->lanes ? (double)nest_vectors(p, s, last) : 1, sums = (double)f->sums,
-                 left = p->on->n_register - 1 - sums;
-    return (3 * fmax(1 - left, 0) + fmin(fmax(columns - left, 0), columns) * (sums / columns - 1)) / sums;
-}
-
 /* Bytes that every worker brings for itself, less those that one would: of operands along which the spread loops do not
  * move. */
 static double brought_again(const plan *p, const kernel *k)
@@ -47,23 +37,17 @@ static double brought_again(const plan *p, const kernel *k)
  * and as many of other kinds beside them; what stands around tiles, copies among it, is done before or after. And of
  * loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with what
  * clears or loads them, and ends when the last multiply-add is done. */
-static void add_operations(const plan *p, const kernel *k, const op_counts *n, double part[N_PART])
+static void add_operations(const plan *p, const op_counts *n, double part[N_PART])
 {
     const costs *c = &p->on->cost;
-    const stage *s = &k->stage[k->main];
-    const tile_facts f = tile_facts_of(p, k, s);
     const double load = (double)p->on->lanes[TS_F32] * 4 / p->on->level[0].bytes_per_cycle;
-    double sums = (n->multiply_adds + n->dots) / c->fma_per_cycle, spills = 0;
-    if (f.sums) {
-        sums /= fmin((double)f.sums / (c->fma_latency * c->fma_per_cycle), 1);
-        spills = spilled(p, s, &f) * (n->multiply_adds + n->dots);
-    }
+    const double sums = (n->multiply_adds + n->dots + n->waits) / c->fma_per_cycle;
     const double loads = n->loads + n->broadcasts + n->scalar_loads, stores = n->stores + n->scalar_stores,
                  all = n->multiply_adds + n->dots + n->others + n->scalars + loads +
                        2 * (stores + n->fetches + n->trips);
     part[MULTIPLY] = fmax(sums + n->others / c->fma_per_cycle, fmax(n->trips * BRANCH, all / (2 * c->fma_per_cycle))) +
                      n->tiles * 2 * c->fma_latency + (n->around + 2 * n->tiles) * BRANCH;
-    part[LOADS] = load * (loads + 2 * stores + spills);
+    part[LOADS] = load * (loads + 2 * stores + n->spills);
 }
 
 /* The nearest level that still holds what a kernel made when so many bytes have gone by since */
@@ -123,16 +107,18 @@ static double busy(const plan *p, const kernel *k)
     return trips / ceil(trips / p->threads);
 }
 
-prediction kernel_predict(const plan *p, const kernel *k)
+prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n)
 {
     const costs *c = &p->on->cost;
     double part[N_PART] = {0}, together[3] = {0}, all = 0, most = 0;
     prediction out = {.bound = "multiplying"};
     const double start = p->on->team ? c->start_seconds : 0;
-    op_counts n;
-    if (!stage_nested(k->stage) || k->scan || k->moves || !p->on->count || !p->on->count(p, k, &n))
+    op_counts own;
+    if (!n && stage_nested(k->stage) && !k->scan && !k->moves && p->on->count && p->on->count(p, k, &own))
+        n = &own;
+    if (!n)
         return (prediction){kernel_seconds(k, p->on) + start, "start"};
-    add_operations(p, k, &n, part);
+    add_operations(p, n, part);
     add_levels(p, k, part);
     for (int i = 0; i < N_PART; i++) {
         together[i == MULTIPLY ? 0 : i > FIRST_LEVEL + 1 ? 2 : 1] += part[i], all += part[i];

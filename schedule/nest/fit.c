@@ -230,17 +230,7 @@ double fit_traffic(const plan *p, const kernel *k, int level)
     return sum;
 }
 
-/* ---- registers and edges ---- */
-int64_t fit_registers(const plan *p, const stage *s)
-{
-    const int64_t sums = nest_sums(p, s);
-    if (!stage_fold(s))
-        return 0;
-    const loop *last = s->nest.n ? &s->nest.loop[nest_last(s)] : NULL;
-    const int64_t vectors = last && last->role->lanes ? nest_vectors(p, s, last) : 1;
-    return sums + (s->n_folded > 1 ? vectors : 0) + 1;
-}
-
+/* ---- edges ---- */
 /* Extent of an axis once every trip of its loops from number l on is a full one. */
 static double padded(const plan *p, const stage *s, int axis, int l, int64_t left)
 {

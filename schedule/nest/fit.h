@@ -1,5 +1,5 @@
-/* fit.h - how loops fit the machine: what one trip of a loop works on, how often a cache is filled anew, how
- * many registers the tile takes, what ragged edges cost. Derived from subscripts, extents and sizes alone; nothing is
+/* fit.h - how loops fit the machine: what one trip of a loop works on, how often a cache is filled anew, what
+ * ragged edges cost. Derived from subscripts, extents and sizes alone; nothing is
  * measured or kept: loops that are pointed to are the plan's, places live in the space given.
  *
  * depth counts loops entered, the shared ones of the kernel first, then the stage's own: 0 is the whole kernel. */
@@ -19,8 +19,6 @@ int fit_level(const plan *p, const kernel *k, const stage *s, int depth, double 
 /* Bytes that have to come from outside a cache, estimated: what is walked again after more than the cache holds went by
  * comes again. */
 double fit_traffic(const plan *p, const kernel *k, int level);
-/* Vector registers of the stage's tile: accumulators, a column, one broadcast; 0 without a fold. */
-int64_t fit_registers(const plan *p, const stage *s);
 double fit_waste(const plan *p, const kernel *k,
                  const stage *s); /* work of full tiles and vectors over real work, less 1 */
 /* Where elements of a load or of the result (MAX_LOADS) lie in memory, in elements: the stage's axes are variables. */

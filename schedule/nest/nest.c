@@ -257,7 +257,7 @@ int64_t nest_lanes(const plan *p, const stage *s)
     return p->on->lanes[p->reference ? TS_F64 : d];
 }
 
-int64_t nest_vectors(const plan *p, const stage *s, const loop *l)
+static int64_t vectors_of(const plan *p, const stage *s, const loop *l)
 {
     const int64_t lane = nest_lanes(p, s);
     return (loop_trips(l) + lane - 1) / lane;
@@ -276,7 +276,7 @@ int64_t nest_sums(const plan *p, const stage *s)
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
         const loop *q = &s->nest.loop[l];
         if (q->role->lanes)
-            sums *= nest_vectors(p, s, q);
+            sums *= vectors_of(p, s, q);
         else if (!(s->folds >> q->axis & 1) && !q->role->unit && !q->role->group) /* which have sums of their own */
             sums *= loop_trips(q);
     }

@@ -69,8 +69,7 @@ int nest_parallel(const kernel *k);      /* the first of them whose trips go to 
 /* How many of the outermost loops have their trips counted together and shared among the cores, down to the one that is
  * spread; 0: none, or that one alone within each trip of those around it. */
 int nest_chunks(const kernel *k);
-int64_t nest_lanes(const plan *p, const stage *s);                  /* elements of one vector of the stage's */
-int64_t nest_vectors(const plan *p, const stage *s, const loop *l); /* that the vector loop has */
+int64_t nest_lanes(const plan *p, const stage *s); /* elements of one vector of the stage's */
 /* Lanes that the loops of a stage, or of the stage of the kernel that has most, are given to; 1: it has no such loops.
  * A worker has so many, rounded up to whole warps. */
 int64_t nest_group(const stage *s);

@@ -16,7 +16,6 @@
 
 enum { MAX_LOOP = 24, MAX_LETTER = 8, MAX_STAGING = 8 };
 enum { MOST_VARIABLES = MAX_SIZE };
-enum { MAX_LOADS = 64, MAX_STAGES = 128 }; /* loads of a stage, stages of a kernel: at most */
 /* An extent that is known when the program runs: (plus + the sum of times[v] * what variable v is) / per, rounded
  * down; and no more, or no less, than a limit. */
 typedef enum limiting { UNLIMITED, AT_MOST, AT_LEAST } limiting; /* at most: what the extent is at the bounds */

@@ -93,7 +93,14 @@ typedef struct costs {
     double link_seconds, link_bytes_per_second; /* to bring a value to the host's memory, or from there */
 } costs;
 
-/* How often a kernel does what, in its text as it stands; at most, where a run or data decide. All are doubles. */
+enum { MAX_LOADS = 64, MAX_STAGES = 128 }; /* loads of a stage, stages of a kernel: at most */
+
+/* Of the sums that a kernel mostly adds to: how often, how many are under way at once, how many additions stand in the
+ * text of the innermost loop, and how many elements each takes. */
+typedef struct sum_counts {
+    double times, sums, written, lanes;
+} sum_counts;
+/* How often a kernel does what, in its text as it stands; at most, where a run or data decide. */
 typedef struct op_counts {
     double multiply_adds, dots, others; /* operations on vectors */
     double loads, broadcasts, stores;   /* of vectors */
@@ -102,6 +109,11 @@ typedef struct op_counts {
     double tiles, trips,
         around;        /* calls of tile functions; trips of loops that are not written out, in these, outside */
     double lane_flops; /* of multiply-adds on vectors: two for each element */
+    double waits;      /* multiply-adds that could begin while others wait for the one before */
+    double spills;     /* loads, and twice the stores, of what finds no register */
+    /* Up to here they add up */
+    double registers[MAX_STAGES]; /* vectors, or words, that each stage's tiles take at once, at most */
+    sum_counts most;
 } op_counts;
 
 /* touch: the lanes of a warp that read or write memory at once, in so many of a kernel's trips as `share` says. */
@@ -121,6 +133,7 @@ typedef struct touching {
      * how often lanes wait for what they read of memory, all groups together */
     int64_t shared, held;
     double waits;
+    op_counts counts;
 } touching;
 
 typedef struct plan plan;
@@ -169,8 +182,9 @@ typedef struct target {
     bool loops;            /* a kernel may hold a loop over others, which one worker makes */
     costs cost;
     const guesser *guess;
-    /* Appends members of the kernel's JSON object that only such machines have, each after a comma; NULL: none */
-    void (*explain)(const plan *p, const kernel *k, text *out);
+    /* Counts, and appends members of the kernel's JSON object that only such machines have, each after a comma; false:
+     * it has no text. NULL: none of both */
+    bool (*explain)(const plan *p, const kernel *k, op_counts *counts, text *out);
     /* Counts what the kernel's text does; false: it has none. NULL: no text is written for it */
     bool (*count)(const plan *p, const kernel *k, op_counts *out);
     /* Follows what lanes touch in the kernel's text; false: it has none. NULL: its workers are no groups of lanes */

@@ -84,12 +84,13 @@ static void try_graph(const nvrtc_api *rtc, const row *r, const char *card, cons
     plan *p = on ? plan_make(g, 1, &root, &(plan_options){.on = on, .target = "cuda", .schema = r->schema}, &e) : NULL;
     if (CHECK(p && cuda_write_each(p, &t, &e)))
         for (int u = 0; u < t.n_unit; u++) {
-            int64_t shared;
+            gpu_figures f = {0};
             int k = 0;
             while (t.unit_of[k] != u)
                 k++;
+            gpu_figures_find(p, &p->kernel[k], &f);
             compile(rtc, device_unit(&t, u), arch, p->kernel[k].op, multiplies(&p->kernel[k]),
-                    r->schema ? -1 : gpu_registers(p, &p->kernel[k], &shared));
+                    r->schema ? -1 : f.foretold.registers);
             if (r->units)
                 check_units(&p->kernel[k], device_unit(&t, u)->text);
         }

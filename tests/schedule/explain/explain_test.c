@@ -64,6 +64,7 @@ static cJSON *read_plan(const setting *s, planned *b)
 {
     if (!make_plan(b, s))
         return NULL;
+    b->on.explain = c_explain;
     char *source = explained(b->p);
     cJSON *root = cJSON_ParseWithOpts(source, NULL, true);
     if (!CHECK(root != NULL))
