@@ -269,7 +269,7 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
 {
     exchange *x = s->shards->exchange;
     pthread_t thread;
-    x->ready = 0, x->stops = false;
+    tell(x, &x->ready, 0, true);
     const bool computed = x->shards->n_device > 1; /* by all of them, as a whole */
     x->sends = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
     const bool good = computed || (exchange_pass(s, r, e) && shards_bring(s, s->plan, e));
