@@ -481,7 +481,7 @@ TS_API bool ts_model_trained(ts_model *m, ts_error *e);
 /* SHA-256 of the bytes it was read from: of its file, and of those beside it that a bound model takes; "": built in */
 TS_API bool ts_model_hash(const ts_model *m, char sha256[65], ts_error *e);
 /* Writes a model as `format`: "onnx", a file, or "json", a folder with graph.json and weights.safetensors; NULL: as the
- * suffix of path says, else a folder. Symbols, names and bits stay; what stood there is replaced once all is written. */
+ * suffix of path says, else a folder. Symbols, names and bits stay; what stood there goes once all is written. */
 TS_API bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e);
 
 typedef struct ts_range {
