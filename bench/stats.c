@@ -96,8 +96,8 @@ static void resample_medians(const sample_set *s, uint64_t seed, int resamples, 
 {
     const int n = total(s);
     ENDED_BY(heap_free)
-    int *start = calloc((size_t)s->launches + 1, sizeof *start),
-        *place = calloc((size_t)n + 1, sizeof *place), *count = calloc((size_t)n + 1, sizeof *count);
+    int *start = calloc((size_t)s->launches + 1, sizeof *start), *place = calloc((size_t)n + 1, sizeof *place),
+        *count = calloc((size_t)n + 1, sizeof *count);
     int launches = 0;
     if (!start || !place || !count)
         memory_failed(2 * ((size_t)n + 1) * sizeof *place, "resampling");

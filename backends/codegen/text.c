@@ -452,8 +452,7 @@ const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane)
         if ((folded && l != m->stage.lane) || m->s->nest.loop[l].role->group)
             continue;
         x = cexpr_at(m->mem, x,
-                     folded && lane ? lane
-                                    : cexpr_word(m->mem, arena_format(m->mem, "%s_%d", m->s->letter[a], l)),
+                     folded && lane ? lane : cexpr_word(m->mem, arena_format(m->mem, "%s_%d", m->s->letter[a], l)),
                      IN_REGISTERS);
     }
     if (m->tile.vectors.each)

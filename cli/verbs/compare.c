@@ -21,8 +21,7 @@ static bool compare(const args *a, const char *before, const char *after, char *
 static int run(const args *a, ts_error *e)
 {
     ENDED_BY(heap_free)
-    char *before = outfile_text(args_noun(a, 0), RESULTS_MOST, e),
-         *after = NULL, *comparison = NULL;
+    char *before = outfile_text(args_noun(a, 0), RESULTS_MOST, e), *after = NULL, *comparison = NULL;
     if (before)
         after = outfile_text(args_noun(a, 1), RESULTS_MOST, e);
     int code = TS_OK;

@@ -1,5 +1,5 @@
-/* tile.c - what the innermost loops come to, as the statements that are printed say it: how much of a vector is used, how
- * many sums wait for each other, how often operands are loaded; and who shares them. */
+/* tile.c - what the innermost loops come to, as the statements that are printed say it: how much of a vector is used,
+ * how many sums wait for each other, how often operands are loaded; and who shares them. */
 #include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
 

@@ -1,5 +1,5 @@
-/* live_test.c - registers that small trees of statements take at once, and what goes through memory where there are fewer,
- * against figures worked out by hand. */
+/* live_test.c - registers that small trees of statements take at once, and what goes through memory where there are
+ * fewer, against figures worked out by hand. */
 /* ctest: fast */
 #include "backends/codegen/emit.h"
 #include "tests/check.h"
