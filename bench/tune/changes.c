@@ -130,7 +130,7 @@ void changes_find(const tuner *t, family *f)
 {
     static const int sizes[] = {0, 64, 128, 256};
     const cJSON *operand;
-    const bool stages = js_get(f->first, "stages") != NULL, folds = js_get(f->first, "registers") != NULL;
+    const bool stages = js_get(f->first, "stages") != NULL, folds = js_get(f->first, "tile/sums_of") != NULL;
     if (has_rule(t, f))
         return;
     if (f->all) {

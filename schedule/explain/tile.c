@@ -22,15 +22,21 @@ static double lanes_of(const op_counts *n, double all)
 void tile_explain(text *t, const plan *p, const kernel *k, const op_counts *n)
 {
     const costs *c = &p->on->cost;
-    const int64_t lanes = nest_lanes(p, &k->stage[k->main]);
+    const stage *s = &k->stage[k->main];
+    const int64_t lanes = nest_lanes(p, s);
+    const bool sums = n && n->most.times;
     json_add(t, "tile:{cores:%lld", (long long)cores_of(p, k));
     if (n)
-        json_add(t, "lanes:%.0f,lanes_of:%lld", lanes_of(n, (double)lanes), (long long)lanes);
-    if (n && n->most.times) {
-        const double sums = n->multiply_adds + n->dots > 0 ? n->multiply_adds + n->dots : n->most.times;
-        json_add(t, "sums:%.0f,sums_of:%.0f,multiply_adds:%.0f,loads:%.4g", n->most.sums,
-                 c->fma_latency * c->fma_per_cycle, n->most.written,
-                 (n->loads + n->broadcasts + n->scalar_loads) / sums);
+        json_add(t, "lanes:%.0f", lanes_of(n, (double)lanes));
+    json_add(t, "lanes_of:%lld", (long long)lanes);
+    if (sums)
+        json_add(t, "sums:%.0f", n->most.sums);
+    if (sums || stage_fold(s))
+        json_add(t, "sums_of:%.0f", c->fma_latency * c->fma_per_cycle);
+    if (sums) {
+        const double adds = n->multiply_adds + n->dots > 0 ? n->multiply_adds + n->dots : n->most.times;
+        json_add(t, "multiply_adds:%.0f,loads:%.4g", n->most.written,
+                 (n->loads + n->broadcasts + n->scalar_loads) / adds);
     }
     text_add(t, "}");
 }
