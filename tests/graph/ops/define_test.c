@@ -34,9 +34,9 @@ static const char *const rows[] = {
     "f32[2,3,4] f32[4,5] ; matmul => f32[2,3,5] fold add l ((n0[i, j, l] * n1[l, k]))",
     "f32[7,1,2,3] f32[6,3,4] ; matmul => f32[7,6,2,4] fold add m ((n0[i, 0, k, m] * n1[j, m, l]))",
     "f32[3] f32[3] ; matmul => f32[] fold add i ((n0[i] * n1[i]))",
-    "f32[1,3,8,8] f32[4,3,3,3] ; conv2d pads=[1,1,1,1] strides=[2,2] => f32[1,4,4,4] fold add m n o ((select(((0 <= "
-    "(((k * 2) + -1) + n)) && (0 <= (((l * 2) + -1) + o))), n0[i, m, (((k * 2) + -1) + n), (((l * 2) + -1) + o)], 0.0) "
-    "* n1[j, m, n, o]))",
+    "f32[1,3,8,8] f32[4,3,3,3] ; conv2d pads=[1,1,1,1] strides=[2,2] => f32[1,4,4,4] fold add m n o ((select((((0 <= "
+    "(((k * 2) + -1) + n)) && ((((k * 2) + -1) + n) < 8)) && ((0 <= (((l * 2) + -1) + o)) && ((((l * 2) + -1) + o) < "
+    "8))), n0[i, m, (((k * 2) + -1) + n), (((l * 2) + -1) + o)], 0.0) * n1[j, m, n, o]))",
     "f32[1,4,8] f32[6,2,1] ; conv1d group=2 => f32[1,6,8] fold add l m ((n0[i, ((floordiv(j, 3) * 2) + l), k] * n1[j, "
     "l, m]))",
     "i8[1,2,5] ; max_pool kernel=[2] pads=[1,0] => i8[1,2,5] fold max l (select((0 <= ((k + -1) + l)), n0[i, j, ((k + "
