@@ -22,7 +22,7 @@ schedule/schema         1454  rules, and loops by them
 schedule/fuse           2257  nodes become kernels
 schedule/passes         5915  a file for each other step
 schedule/place           881  plans over several devices
-schedule/explain        1725  what people read of a plan
+schedule/explain        1731  what people read of a plan
 backends                5256  driver, runner, weights: what back ends share
 backends/codegen       14286  nests to text, for every C-like language
 backends/cpu            2861  processors as a target, and what is measured of them
@@ -39,10 +39,10 @@ backends/cuda           2882  a dialect and a device
 bench                   6950  race, statistics, peers
 bench/report            5646  a page of sections
 bench/machine            668  clock, processors, ceilings
-train                  11873  fine-tuning, generation, export
+train                  11894  fine-tuning, generation, export
 models                  1761  on the public header alone
 cli                    14038  a file for each verb
-tests                  56796  about half of what they test
+tests                  56800  about half of what they test
 bench/tune              1369  a search for loops, its log and rules
 tests/gpusim           10457  a driver and a card in software
 '

@@ -73,15 +73,20 @@ static bool not_its_own(ranks *r, long started, ts_error *e)
     return err_hint(e, "start it by the mpirun of the MPI that it finds");
 }
 
+/* What was said last passes through whoever started this process, and he ends soon. */
+static void stop_all(const collective *by, int code)
+{
+    usleep(200000);
+    by->stop(code);
+}
+
 /* A process that ends before its time takes all others with it. */
 static void end_all(int code, void *of)
 {
     const collective *by = *(const collective **)of;
     free(of);
-    if (!by)
-        return;
-    usleep(200000); /* what was said last passes through whoever started this process, and he ends soon */
-    by->stop(code ? code : TS_FAILED);
+    if (by)
+        stop_all(by, code ? code : TS_FAILED);
 }
 
 /* ---- signs of life: of processes around the ring, of the thread that works within each ---- */
@@ -151,7 +156,7 @@ static bool runs(double *since)
 static void end_by(const ranks *r, const char *why)
 {
     r->lost(r->user, why);
-    r->by->stop(TS_FAILED);
+    stop_all(r->by, TS_FAILED);
 }
 
 static void end_still(const ranks *r, double still, long long step, const char *at)

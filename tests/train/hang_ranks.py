@@ -59,7 +59,7 @@ def end(p):
     return p.wait(), p.stderr.read()
 
 
-def hang(n, who, run, at=r"step \d+", after=20, *more, again=True):
+def hang(n, who, run, at=r"step \d+", after=20, *more, again=2):
     """Once the run has so many steps; without a rank, the run hangs by itself."""
     p = ranks(n, "--steps", "100000000", "-o", run, *more)
     awake(lambda: not (os.path.exists(f"{run}/metrics.jsonl") and steps(run) >= after) and p.poll() is None, 60)
@@ -70,17 +70,19 @@ def hang(n, who, run, at=r"step \d+", after=20, *more, again=True):
         trace(SEIZE, pids[who]), trace(INTERRUPT, pids[who])
 
     def going():
+        some = any(map(lives, pids))
         try:
             by_itself or os.waitpid(pids[who], WALL | os.WNOHANG)  # its end is told to who traces it first
         except ChildProcessError:
             pass
-        return any(map(lives, pids))
+        return some
 
     took = awake(going, 20)
     code, said = end(p)
-    if code == 0 and not said and again and "openmpi" in mpirun:  # its 4.1 has ended so once, not found why
+    # Open MPI 4.1 tells of every end but a good one: now and then it lost all words, its own too, not found why
+    if not said and again and "openmpi" in mpirun:
         shutil.rmtree(run)
-        return hang(n, None if by_itself else who, run, at, after, *more, again=False)
+        return hang(n, None if by_itself else who, run, at, after, *more, again=again - 1)
     assert re.search(rf"rank {who} has stood still for \d+ s in {at},", said), (seed, n, who, said)
     assert took < 10 and code != 0, (seed, n, who, took, code, said)
     return took
