@@ -48,7 +48,7 @@ function(test_run name file says)
     endif()
     if(says MATCHES "long")
         list(APPEND labels long)
-    elseif(NOT labels STREQUAL "architecture" AND NOT says MATCHES "large")
+    elseif(NOT labels STREQUAL "architecture" AND NOT says MATCHES "large|wrap=") # shared libraries keep their own calls
         list(APPEND labels small)
     endif()
     if(says MATCHES "fast")
