@@ -25,7 +25,7 @@ schedule/place           881  plans over several devices
 schedule/explain        1731  what people read of a plan
 backends                5256  driver, runner, weights: what back ends share
 backends/codegen       14286  nests to text, for every C-like language
-backends/cpu            2861  processors as a target, and what is measured of them
+backends/cpu            2869  processors as a target, and what is measured of them
 backends/cache          1454  what was compiled
 backends/probe           830  loops that keep a core busy, for benchmarks and back ends
 backends/c              3804  compiler, loader, team of threads

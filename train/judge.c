@@ -98,9 +98,9 @@ bool judge_plan(judge *j, const ts_options *o, ts_error *e)
 
 void judge_free(judge *j)
 {
-    ts_plan_free(j->plan);
-    ENDED_BY(heap_free) train_options *own = (train_options *)(uintptr_t)j->net.asked;
-    net_free(&j->net);
+    train_options *own = (train_options *)(uintptr_t)j->net.asked;
+    ts_plan_free(j->plan), net_free(&j->net);
+    free(own);
     *j = (judge){0};
 }
 

@@ -145,10 +145,18 @@ static const struct {
     int repeats;                   /* of one trip each; 0: as many trips as fill a repeat */
     enum { ALL, APART, ALONE } by; /* all cores at once; each for itself, while the others do the same; one */
 } does[N_FIGURE] = {
-    [CYCLES] = {cycles, .by = APART},      [MULTIPLY] = {multiply, .by = APART},  [CHAIN] = {chain, .by = ALONE},
-    [READ_L1] = {read_level, .by = APART}, [READ_L2] = {read_level, .by = APART}, [READ_L3] = {read_level},
-    [READ_MEMORY] = {read_memory, PIECES}, [PASS_NEAR] = {pass, .by = APART},     [PASS_FAR] = {pass},
-    [TILE_L1] = {tiles, .by = APART},      [TILE_L2] = {tiles, .by = APART},      [MEET] = {meet, MEETING_REPEATS},
+    [CYCLES] = {cycles, 0, APART},
+    [MULTIPLY] = {multiply, 0, APART},
+    [CHAIN] = {chain, 0, ALONE},
+    [READ_L1] = {read_level, 0, APART},
+    [READ_L2] = {read_level, 0, APART},
+    [READ_L3] = {read_level, 0, ALL},
+    [READ_MEMORY] = {read_memory, PIECES, ALL},
+    [PASS_NEAR] = {pass, 0, APART},
+    [PASS_FAR] = {pass, 0, ALL},
+    [TILE_L1] = {tiles, 0, APART},
+    [TILE_L2] = {tiles, 0, APART},
+    [MEET] = {meet, MEETING_REPEATS, ALL},
 };
 
 static bool settled(const turns *t)

@@ -16,7 +16,7 @@ static int64_t cores_of(const plan *p, const kernel *k)
 /* Of a kernel without sums, what most of its stores take */
 static double lanes_of(const op_counts *n, double all)
 {
-    return n->most.times ? n->most.lanes : n->stores >= n->scalar_stores ? all : 1;
+    return n->most.times > 0 ? n->most.lanes : n->stores >= n->scalar_stores ? all : 1;
 }
 
 void tile_explain(text *t, const plan *p, const kernel *k, const op_counts *n)
@@ -24,7 +24,7 @@ void tile_explain(text *t, const plan *p, const kernel *k, const op_counts *n)
     const costs *c = &p->on->cost;
     const stage *s = &k->stage[k->main];
     const int64_t lanes = nest_lanes(p, s);
-    const bool sums = n && n->most.times;
+    const bool sums = n && n->most.times > 0;
     json_add(t, "tile:{cores:%lld", (long long)cores_of(p, k));
     if (n)
         json_add(t, "lanes:%.0f", lanes_of(n, (double)lanes));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Rates of this machine: measured when they are needed first, kept, read, made again where they are damaged, not made where
-# they cannot be kept; and plans that follow from a text alone. ctest: serial
+# they cannot be kept; and plans that follow from a text alone. ctest: serial drivers
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
 run="run bert-tiny --seed 1 --dim seq=8 --json"
