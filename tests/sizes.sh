@@ -42,7 +42,7 @@ bench/machine            668  clock, processors, ceilings
 train                  11894  fine-tuning, generation, export
 models                  1761  on the public header alone
 cli                    14038  a file for each verb
-tests                  56800  about half of what they test
+tests                  56802  about half of what they test
 bench/tune              1369  a search for loops, its log and rules
 tests/gpusim           10457  a driver and a card in software
 '
