@@ -56,8 +56,11 @@ bool pairing_affordable(pairing *q)
 {
     const plan *p = q->p;
     double each = 0, graphs = 1;
-    for (int i = 0; i < q->n_met; i++)
-        each += 1 + (q->met[i]->leaf && extents_any(p, q->met[i]) ? (double)type_count(&q->met[i]->type) / 1024 : 0);
+    for (int i = 0; i < q->n_met; i++) {
+        const node *n = q->met[i];
+        const bool constant = n->leaf && n->leaf->kind != LEAF_INPUT && extents_any(p, n);
+        each += 1 + (constant ? (double)type_count(&n->type) / 1024 : 0);
+    }
     for (int v = 0; v < p->n_variable; v++)
         graphs *= (double)(p->variable[v].high - p->variable[v].low + 1);
     if (each * graphs <= MOST_WALKED)
