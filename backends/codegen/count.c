@@ -124,7 +124,6 @@ static int operation(counter *c, const cexpr *x, const around *up, double times)
     double *of = i == COUNT(known) ? &c->all.others : (double *)((char *)&c->all + known[i].at);
     const bool place = i < COUNT(known) && known[i].place;
     *of += place && of != &c->all.stores ? reads(up, *x->arg, times) : times;
-    c->all.lane_flops += of == &c->all.multiply_adds ? 2 * x->of.n * times : 0;
     return place;
 }
 

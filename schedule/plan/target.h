@@ -107,10 +107,9 @@ typedef struct op_counts {
     double scalars, scalar_loads, scalar_stores;
     double fetches, barriers;
     double tiles, trips,
-        around;        /* calls of tile functions; trips of loops that are not written out, in these, outside */
-    double lane_flops; /* of multiply-adds on vectors: two for each element */
-    double waits;      /* multiply-adds that could begin while others wait for the one before */
-    double spills;     /* loads, and twice the stores, of what finds no register */
+        around;    /* calls of tile functions; trips of loops that are not written out, in these, outside */
+    double waits;  /* multiply-adds that could begin while others wait for the one before */
+    double spills; /* loads, and twice the stores, of what finds no register */
     /* Up to here they add up */
     double registers[MAX_STAGES]; /* vectors, or words, that each stage's tiles take at once, at most */
     sum_counts most;
