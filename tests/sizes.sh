@@ -16,15 +16,15 @@ graph                  33493  the table of operations is half of it
 import                 11960  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                4278  the chain rule, forward mode, batches, optimizers
 schedule                 224  the table of passes
-schedule/plan           2291  kernels, stages, values, targets
+schedule/plan           2290  kernels, stages, values, targets
 schedule/nest           2410  the notation of loops
 schedule/schema         1454  rules, and loops by them
 schedule/fuse           2257  nodes become kernels
-schedule/passes         5915  a file for each other step
+schedule/passes         5918  a file for each other step
 schedule/place           881  plans over several devices
 schedule/explain        1731  what people read of a plan
 backends                5256  driver, runner, weights: what back ends share
-backends/codegen       14286  nests to text, for every C-like language
+backends/codegen       14285  nests to text, for every C-like language
 backends/cpu            2869  processors as a target, and what is measured of them
 backends/cache          1454  what was compiled
 backends/probe           830  loops that keep a core busy, for benchmarks and back ends
@@ -34,7 +34,7 @@ backends/device         1447  programs on devices: tables, texts, runs, here and
 backends/interp          272  evaluates definitions
 backends/null             15  plans, and emits nothing
 backends/gpu            2352  graphics processors as a target
-backends/opencl         2015  a dialect and a device
+backends/opencl         2017  a dialect and a device
 backends/cuda           2882  a dialect and a device
 bench                   6950  race, statistics, peers
 bench/report            5646  a page of sections

@@ -241,7 +241,9 @@ static int end_turns(opencl_host *h)
 static int wait_for_others(opencl_host *h, const device_kernel *q)
 {
     const device_kernel *all = h->d.program->kernel;
-    int last[DEVICE_STREAMS] = {-1, -1, -1, -1}, ok = 1;
+    int last[DEVICE_STREAMS], ok = 1;
+    for (int s = 0; s < DEVICE_STREAMS; s++)
+        last[s] = -1;
     for (int i = 0; i < q->waits; i++) /* those of one stream end in order */
         if (q->wait[i] > last[all[q->wait[i]].stream])
             last[all[q->wait[i]].stream] = q->wait[i];

@@ -16,9 +16,9 @@ typedef struct opencl_host {
     cl_context context;
     cl_queue queue;                  /* of what is begun next, */
     cl_queue stream[DEVICE_STREAMS]; /* of these */
-    cl_event
-        *ended; /* by kernel, while these take turns: the last command of it; [kernels]: of what was before; NULL */
-    int now;    /* whose turn it is */
+    /* By kernel, while these take turns: the last command of it; [kernels]: of what was before; NULL */
+    cl_event *ended;
+    int now;                        /* whose turn it is */
     int latest[DEVICE_STREAMS];     /* by stream: the last kernel that had a turn there; -1: none */
     cl_event after[DEVICE_STREAMS]; /* what the next command waits for */
     uint32_t n_after;
