@@ -154,7 +154,7 @@ static bool read_state(const char *folder, checkpoint *out, ts_error *e)
     bool good = true;
     if (strncmp(is, "checkpoint/", 11) == 0 && strcmp(is, format) != 0) {
         good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
-        err_hint(e, "go on with the newer Tessera that wrote it");
+        err_hint(e, "go on with the Tessera that wrote it");
     } else if (!o || !files_seal_holds(&b))
         good = damaged(path, e);
     out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;

@@ -132,7 +132,7 @@ static cJSON *settings_read(const char *path, ts_error *e)
     bool good = true;
     if (strncmp(is, "training/", 9) == 0 && strcmp(is, format) != 0) {
         good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
-        err_hint(e, "use the newer Tessera that wrote it");
+        err_hint(e, "use the Tessera that wrote it");
     } else if (!o || !files_seal_holds(&b)) {
         good = err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
         err_hint(e, "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
