@@ -5,6 +5,8 @@
 #include "tessera.h"
 
 const code_pass code_passes[N_CODE_PASS] = {
+    {"invariant", "computes places that data say in front of the loops that do not change them",
+     "a kernel's statements", "the same places, each asked for and checked where its row changes", pass_invariant},
     {"once", "makes blocks of loops of one trip, and tests of those that may have none", "a kernel's statements",
      "where a loop was the variable is a number", pass_once},
     {"barriers", "leaves out barriers between which nothing is done, and refuses those that not all workers pass",

@@ -4,6 +4,7 @@
 #include "tests/backends/codegen/tree.h"
 #include "tests/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void becomes(bool (*pass)(stmt *in, arena *mem, const dialect *d, err *e), const char *from, const char *to)
@@ -93,9 +94,90 @@ static void test_apart(void)
     }
 }
 
+/* for n { for k { for b, written out, of 4 { acc[b] = acc[b] + x[8 at + k] } } }, at: element b + n of rows; how: what
+ * stands between them */
+typedef enum in_the_way { NOTHING, A_TEST, A_STORE, ANOTHER_STORE, NO_TRIPS, A_CHOICE, A_NAME } in_the_way;
+
+static const cexpr *element_of(arena *mem, const char *of, const cexpr *index, int load)
+{
+    return cexpr_element(mem, of, index, load);
+}
+
+static void loop(code *c, const char *name, const cexpr *to, int written)
+{
+    code_open(c, (stmt){.kind = S_LOOP,
+                        .name = name,
+                        .from = cexpr_number(c->mem, 0),
+                        .to = to,
+                        .how = written ? WRITTEN_OUT : AS_IT_IS,
+                        .trips = written});
+}
+
+static stmt *rows_of(arena *mem, in_the_way what)
+{
+    code c = code_begin(mem);
+    stmt *root = c.at;
+    const cexpr *n = cexpr_word(mem, "n"), *k = cexpr_word(mem, "k"), *b = cexpr_word(mem, "b"),
+                *which = cexpr_sum(mem, 0, 2, (const cexpr *[]){b, what == A_NAME ? cexpr_word(mem, "m") : n},
+                                   (int64_t[]){1, 1}),
+                *at = cexpr_one(mem, "checked($0, 9)", element_of(mem, "rows", which, 0)),
+                *x = element_of(mem, "x", cexpr_sum(mem, 0, 2, (const cexpr *[]){at, k}, (int64_t[]){8, 1}), 1),
+                *acc = element_of(mem, "acc", b, IN_REGISTERS);
+    loop(&c, "n", cexpr_number(mem, 3), 0);
+    loop(&c, "k", what == NO_TRIPS ? cexpr_word(mem, "last") : cexpr_number(mem, 16), 0);
+    if (what == A_NAME)
+        code_let(&c, "index", "m", k);
+    loop(&c, "b", cexpr_number(mem, 4), 4);
+    if (what == A_TEST)
+        code_if(&c, cexpr_word(mem, "asked"));
+    code_store(&c, acc,
+               cexpr_two(mem, "($0 + $1)", acc, what == A_CHOICE ? cexpr_two(mem, "(some ? $0 : $1)", x, k) : x));
+    if (what == A_STORE || what == ANOTHER_STORE)
+        code_store(&c, element_of(mem, what == A_STORE ? "rows" : "y", b, 2), k);
+    return root;
+}
+
+static void test_invariant(void)
+{
+    static const char named[] = "    int64 index0[4];\n    WRITE_OUT 4\n    for (index b = 0; b < 4; b++) {\n"
+                                "        index0[b] = checked(rows[b + n], 9);\n    }\n";
+    for (in_the_way what = NOTHING; what <= A_NAME; what++) {
+        arena mem = {0};
+        const bool goes = what == NOTHING || what == ANOTHER_STORE;
+        stmt *in = rows_of(&mem, what);
+        text t = {0};
+        CHECK(pass_invariant(in, &mem, &made_up, NULL));
+        stmt_print(&t, &made_up, in);
+        if (!CHECK(!!strstr(text_str(&t), named) == goes && !!strstr(text_str(&t), "x[8 * index0[b] + k]") == goes))
+            printf("%d: %s", what, t.s);
+        text_free(&t), arena_free(&mem);
+    }
+}
+
+/* One that no loop changes is a number, computed in front of all of them; it stays where none has two trips. */
+static void test_invariant_one(void)
+{
+    for (int trips = 1; trips <= 2; trips++) {
+        arena mem = {0};
+        code c = code_begin(&mem);
+        stmt *root = c.at;
+        const cexpr *at = cexpr_one(&mem, "checked($0, 9)", element_of(&mem, "rows", cexpr_number(&mem, 2), 0)),
+                    *k = cexpr_word(&mem, "k");
+        loop(&c, "k", cexpr_number(&mem, trips), 0);
+        code_store(&c, element_of(&mem, "y", k, 2), element_of(&mem, "x", at, 1));
+        code_store(&c, element_of(&mem, "z", k, 2), element_of(&mem, "x", at, 1));
+        CHECK(pass_invariant(root, &mem, &made_up, NULL));
+        tree_is(root, trips == 2 ? "const int64 index0 = checked(rows[2], 9);\nfor (index k = 0; k < 2; k++) {\n"
+                                   "    y[k] = x[index0];\n    z[k] = x[index0];\n}\n"
+                                 : "for (index k = 0; k < 1; k++) {\n    y[k] = x[checked(rows[2], 9)];\n"
+                                   "    z[k] = x[checked(rows[2], 9)];\n}\n");
+        arena_free(&mem);
+    }
+}
+
 int main(void)
 {
-    test_apart(), test_once(), test_barriers(), test_refused();
-    CHECK(!strcmp(code_passes[0].name, "once") && !strcmp(code_passes[N_CODE_PASS - 1].name, "barriers"));
+    test_invariant(), test_invariant_one(), test_apart(), test_once(), test_barriers(), test_refused();
+    CHECK(!strcmp(code_passes[0].name, "invariant") && !strcmp(code_passes[N_CODE_PASS - 1].name, "barriers"));
     return check_done();
 }

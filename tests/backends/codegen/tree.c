@@ -9,6 +9,7 @@ static const role_form roles[] = {{"lane", "EACH($0, $1, $2, $3)", true}, {"row"
 static const function functions[] = {{0}};
 const dialect made_up = {.name = "made up",
                          .index = "index",
+                         .whole = {"int8", "int16", "int32", "int64"},
                          .function = functions,
                          .constant = "CONST($0, $1);",
                          .table = "TABLE($0: $1);",
