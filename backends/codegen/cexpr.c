@@ -182,6 +182,11 @@ bool cexpr_same(const cexpr *a, const cexpr *b)
     return same;
 }
 
+bool cexpr_in_memory(const cexpr *x)
+{
+    return x->kind == C_ELEMENT && x->load != IN_REGISTERS;
+}
+
 bool cexpr_names(const cexpr *x)
 {
     return x->kind == C_WORD && !x->text[strspn(x->text, NAME_CHARS)];
@@ -192,7 +197,7 @@ bool cexpr_over(const cexpr *x, const char *name)
 {
     bool any = x->kind == C_WORD   ? !strcmp(x->text, name) || !cexpr_names(x)
                : x->kind == C_TILE ? true
-                                   : x->kind == C_ELEMENT && x->load != IN_REGISTERS;
+                                   : cexpr_in_memory(x);
     for (int i = 0; i < x->n && !any; i++)
         any = cexpr_over(x->arg[i], name);
     return any;

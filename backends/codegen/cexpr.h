@@ -89,6 +89,7 @@ const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
 bool cexpr_known(const cexpr *x, int64_t *number);                   /* it is a number */
 bool cexpr_same(const cexpr *a, const cexpr *b);
+bool cexpr_in_memory(const cexpr *x);              /* an element that is not of registers */
 bool cexpr_names(const cexpr *x);                  /* it is a name, or a number that stands as it is */
 bool cexpr_over(const cexpr *x, const char *name); /* it may be another one where that variable is, or data are */
 const cexpr *cexpr_tile(arena *mem, int number, int n, const cexpr *const *arg); /* a call of that tile */

@@ -60,11 +60,6 @@ static double total(const op_counts *c)
     return sum;
 }
 
-static bool in_memory(const cexpr *x)
-{
-    return x->kind == C_ELEMENT && x->load != IN_REGISTERS;
-}
-
 /* Elements of a loop that is written out are read once where they are the same in all of its trips: what is equal there
  * compilers compute once. */
 static double reads(const around *up, const cexpr *place, double times)
@@ -107,7 +102,7 @@ static int operation(counter *c, const cexpr *x, const around *up, double times)
 {
     const bool splat = !strcmp(x->does, "splat");
     size_t i = 0;
-    if (splat && !in_memory(*x->arg))
+    if (splat && !cexpr_in_memory(*x->arg))
         return 0;
     if (splat) {
         c->all.broadcasts += reads(up, *x->arg, times);
@@ -130,7 +125,7 @@ static int operation(counter *c, const cexpr *x, const around *up, double times)
 static void value(counter *c, const cexpr *x, const around *up, double times)
 {
     int first = 0;
-    if (in_memory(x))
+    if (cexpr_in_memory(x))
         c->all.scalar_loads += reads(up, x, times);
     if (x->kind == C_TILE) {
         const tile_made *t = c->m->tiles.made[x->load];
@@ -176,7 +171,7 @@ static void accumulated(counter *c, const stmt *s, const around *up, double time
 {
     const costs *rate = &c->m->p->on->cost;
     sum_counts own = {.times = times, .sums = 1, .written = 1, .lanes = fmax(s->value->of.n, 1)};
-    if (s->kind != S_STORE || in_memory(s->place) || !reads_place(s->value, s->place))
+    if (s->kind != S_STORE || cexpr_in_memory(s->place) || !reads_place(s->value, s->place))
         return;
     for (; up && up->loop->how == WRITTEN_OUT; up = up->up) {
         own.written *= fmax(stmt_trips(up->loop), 1);
@@ -202,7 +197,7 @@ static void statements(counter *c, const stmt *in, const around *up, double time
             value(c, s->value, up, times), accumulated(c, s, up, times, c->all.multiply_adds + c->all.dots - before);
         c->all.fetches += s->kind == S_FETCH ? times : 0;
         c->all.barriers += s->kind == S_BARRIER ? times : 0;
-        c->all.scalar_stores += s->kind == S_STORE && in_memory(s->place) ? times : 0;
+        c->all.scalar_stores += s->kind == S_STORE && cexpr_in_memory(s->place) ? times : 0;
         *(c->in_tile ? &c->all.trips : &c->all.around) += loops && s->how != WRITTEN_OUT ? times * trips : 0;
         c->all.others += gathers ? all : 0;
         statements(c, s, loops ? &(around){gathers ? NULL : up, s} : up, all);

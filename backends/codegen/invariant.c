@@ -1,6 +1,6 @@
-/* invariant.c - loop-invariant code motion of places that data say. Which row of a table is asked for takes a read, tests
- * and a check: in a sum they stand for each of its terms, though they follow from a few loops around it alone. Compilers
- * leave them there, as a check can tell of a fault. */
+/* invariant.c - loop-invariant code motion of places that data say. Which row of a table is asked for takes a read, a
+ * test and a check: in a sum they stand for each of its terms, though they follow from a few loops around it alone.
+ * Compilers leave them there, as a check can tell of a fault. */
 #include "backends/codegen/passes.h"
 
 #include <string.h>
@@ -22,14 +22,9 @@ typedef struct mover {
     int n, cap;
 } mover;
 
-static bool in_memory(const cexpr *x)
-{
-    return x->kind == C_ELEMENT && x->load != IN_REGISTERS;
-}
-
 static bool reads(const cexpr *x)
 {
-    bool any = in_memory(x);
+    bool any = cexpr_in_memory(x);
     for (int i = 0; i < x->n && !any; i++)
         any = reads(x->arg[i]);
     return any;
@@ -83,7 +78,7 @@ static bool is_store(const stmt *s)
 
 static bool same_memory(const cexpr *x, const cexpr *place) /* x reads there */
 {
-    bool any = in_memory(x) && cexpr_same(x->arg[1], place->arg[1]);
+    bool any = cexpr_in_memory(x) && cexpr_same(x->arg[1], place->arg[1]);
     for (int i = 0; i < x->n && !any; i++)
         any = same_memory(x->arg[i], place);
     return any;
@@ -96,7 +91,7 @@ static bool leaves(const stmt *in, const cexpr *x)
     for (const stmt *s = in->first; s && same; s = s->next) {
         const cexpr *place = s->kind == S_STORE ? s->place : is_store(s) ? *s->value->arg : NULL;
         same = s->kind != S_STAGE && s->kind != S_BARRIER && s->kind != S_LEAVE && s->kind != S_RETURN &&
-               (s->kind != S_CALL || is_store(s)) && !(place && in_memory(place) && same_memory(x, place)) &&
+               (s->kind != S_CALL || is_store(s)) && !(place && cexpr_in_memory(place) && same_memory(x, place)) &&
                leaves(s, x) && (!s->other || leaves(s->other, x));
     }
     return same;
@@ -195,7 +190,7 @@ static const cexpr *without(mover *v, const around *a, const cexpr *x, bool plac
     const cexpr **arg = arena_array(v->mem, (size_t)x->n + 1, sizeof *arg);
     bool same = true;
     for (int i = 0; i < x->n; i++)
-        arg[i] = without(v, a, x->arg[i], place || in_memory(x)), same = same && arg[i] == x->arg[i];
+        arg[i] = without(v, a, x->arg[i], place || cexpr_in_memory(x)), same = same && arg[i] == x->arg[i];
     if (same)
         return x;
     cexpr *y = arena_get(v->mem, sizeof *y);

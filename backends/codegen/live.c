@@ -133,8 +133,7 @@ static void read(liver *l, const cexpr *place, const around *up, double register
 
 static void value(liver *l, const cexpr *x, const around *up)
 {
-    const bool memory = x->kind == C_ELEMENT && x->load != IN_REGISTERS,
-               reads = x->does && x->n && (*x->arg)->kind == C_ELEMENT && (*x->arg)->load != IN_REGISTERS;
+    const bool memory = cexpr_in_memory(x), reads = x->does && x->n && cexpr_in_memory(*x->arg);
     if (x->kind == C_WORD)
         named(l, x, up ? up->times : 1);
     if (x->kind == C_ELEMENT && !memory)
@@ -188,7 +187,7 @@ static void statements(liver *l, const stmt *in, const around *up)
         }
         if (s->value && s->kind != S_TABLE)
             value(l, s->value, up);
-        if (s->place && s->place->kind == C_ELEMENT && s->place->load != IN_REGISTERS)
+        if (s->place && cexpr_in_memory(s->place))
             value(l, *s->place->arg, up);
         else if (s->place) /* a store counts as two loads */
             value(l, s->place, up), value(l, s->place, up);
