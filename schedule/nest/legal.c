@@ -33,7 +33,7 @@ static bool check_partial(const stage *s, err *e)
 static bool check_registers(const plan *p, const stage *s, err *e)
 {
     const int64_t sums = nest_sums(p, s);
-    text tile = {0}, by_name = {0}, fits = {0};
+    ENDED_BY(text_free) text tile = {0}, by_name = {0}, fits = {0};
     if (sums <= p->on->n_register)
         return true;
     for (int l = nest_unrolled(s); l < s->nest.n; l++) {
@@ -44,29 +44,27 @@ static bool check_registers(const plan *p, const stage *s, err *e)
         text_add(&by_name, " %s/tile", s->letter[q->axis]);
         text_add(&fits, " %s/%lld", s->letter[q->axis], (long long)s->tile[q->axis]);
     }
-    err_set(e, TS_BAD_INPUT,
-            "the sums of the register tile (%s) take %lld vector registers, %s has %d: unroll less, or write%s, here%s",
-            text_str(&tile), (long long)sums, p->on->model, p->on->n_register, text_str(&by_name), text_str(&fits));
-    text_free(&tile), text_free(&by_name), text_free(&fits);
-    return false;
+    return err_set(
+        e, TS_BAD_INPUT,
+        "the sums of the register tile (%s) take %lld vector registers, %s has %d: unroll less, or write%s, here%s",
+        text_str(&tile), (long long)sums, p->on->model, p->on->n_register, text_str(&by_name), text_str(&fits));
 }
 
 /* A worker that is a group of lanes has so many of them at most. */
 static bool check_group(const plan *p, const stage *s, err *e)
 {
-    text loops = {0};
+    ENDED_BY(text_free) text loops = {0};
     if (nest_group(s) <= (p->on->group ? p->on->group : 1))
         return true;
     for (int l = nest_unrolled(s); l < s->nest.n; l++)
         if (s->nest.loop[l].role->group)
             text_add(&loops, "%s%s %lld", loops.length ? ", " : "", s->letter[s->nest.loop[l].axis],
                      (long long)loop_trips(&s->nest.loop[l]));
-    err_set(e, TS_BAD_INPUT,
-            "the loops over lanes (%s) take %lld lanes, a group of %s has %d at most: give a lane larger steps, or let "
-            "the loops outside take smaller ones",
-            text_str(&loops), (long long)nest_group(s), p->on->model, p->on->group);
-    text_free(&loops);
-    return false;
+    return err_set(
+        e, TS_BAD_INPUT,
+        "the loops over lanes (%s) take %lld lanes, a group of %s has %d at most: give a lane larger steps, or let "
+        "the loops outside take smaller ones",
+        text_str(&loops), (long long)nest_group(s), p->on->model, p->on->group);
 }
 
 /* ---- spaces ---- */
@@ -245,7 +243,7 @@ static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
 {
     const expr *fold = stage_fold(s);
     unit_loops u;
-    text asked = {0}, have = {0};
+    ENDED_BY(text_free) text asked = {0}, have = {0};
     if (!has_unit(s))
         return true;
     if (!nest_unit(s, &u) || !nest_unit_fits(s, s->nest.loop[u.loop[0]].axis, s->nest.loop[u.loop[1]].axis, u.load))
@@ -271,7 +269,6 @@ static bool check_unit(const plan *p, const kernel *k, const stage *s, err *e)
     if (!found)
         err_set(e, TS_BAD_INPUT, "%s has no matrix unit for %s; %s%s", p->on->model, text_str(&asked),
                 have.length ? "those it has: " : "it has none", text_str(&have));
-    text_free(&asked), text_free(&have);
     const matrix_unit *v = found ? nest_unit_row(p, s, &u) : NULL;
     const int folded = s->nest.loop[u.loop[2]].axis;
     if (found && stage_exact(s) >> folded & 1)

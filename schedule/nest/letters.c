@@ -16,13 +16,18 @@ static bool has_letter(const char *axes, const char *name, size_t n)
     return false;
 }
 
-bool names_known(const char *axis)
+bool names_known(const char *axis, int n_op, const char *const *name)
 {
     size_t n = strlen(axis);
     while (n > 1 && axis[n - 1] >= '0' && axis[n - 1] <= '9')
         n--;
-    bool known = has_letter("e r c b f", axis, n); /* those above, where an operation has none */
-    for (const op *o = op_next(NULL); !known && o; o = op_next(o))
+    bool known = has_letter("e r c b f s", axis, n), any = !n_op; /* kernels with more axes than letters have these */
+    for (int i = 0; i < n_op; i++) { /* a recipe's letters are those of any stage, a program's own are in no table */
+        const op *o = op_find(name[i]);
+        any = any || !o || o->lower;
+        known = known || (o && o->axes && has_letter(o->axes, axis, n));
+    }
+    for (const op *o = op_next(NULL); !known && any && o; o = op_next(o))
         known = o->axes && has_letter(o->axes, axis, n);
     return known;
 }

@@ -55,7 +55,9 @@ const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
 /* Whether the n bytes at name may be an axis of the stage's operation or of the kernel's group, if there is none here:
  * it has one element, or was merged into another. */
 bool names_left_out(const kernel *k, const stage *s, const char *name, size_t n);
-bool names_known(const char *axis); /* whether an axis may be called so, numbers behind a letter apart */
+/* Whether kernels of one of these operations, of any where n_op is 0, may have an axis that is called so, numbers
+ * behind a letter apart */
+bool names_known(const char *axis, int n_op, const char *const *name);
 /* a, ..., z, a1, ..., z1, a2, ...; MAX_LOADS: y, the result, which operand 24 is called, too, where there is one. */
 typedef struct operand_name {
     char s[8];

@@ -45,13 +45,12 @@ nesting nest_begin(const target *on, kernel *k, stage *s)
 static bool refuse_fold(nesting *b, const loop *l)
 {
     const char *letter = b->s->letter[l->axis];
-    text element = {0};
+    ENDED_BY(text_free) text element = {0};
     for (int i = 0; i < b->s->node->type.rank; i++)
         text_add(&element, "%s0", i ? "," : "");
     if (l->step < l->range)
         refuse(b, b->into->n, "axis %s folds: it cannot be %s, as %s = 0 and %s = %lld both write y[%s]", letter,
                l->role->done, letter, letter, (long long)l->step, text_str(&element));
-    text_free(&element);
     return refuse(b, b->into->n, "axis %s folds: it cannot be %s", letter, l->role->done);
 }
 
@@ -59,7 +58,7 @@ static bool refuse_fold(nesting *b, const loop *l)
 static bool check_role(nesting *b, const loop *l)
 {
     const char *letter = b->s->letter[l->axis];
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     if (!l->role->folded && !l->role->parts && b->s->folds >> l->axis & 1)
         return refuse_fold(b, l);
     if (l->role->last && l->step != 1)
@@ -69,9 +68,7 @@ static bool check_role(nesting *b, const loop *l)
     for (int i = 0; i < b->on->n_role; i++)
         if (b->on->role[i].shared)
             text_add(&have, "%s%s%s", have.length ? " or " : "", i ? "@" : "", b->on->role[i].name);
-    refuse(b, b->into->n, "loops that stages share are %s", text_str(&have));
-    text_free(&have);
-    return false;
+    return refuse(b, b->into->n, "loops that stages share are %s", text_str(&have));
 }
 
 bool nest_put(nesting *b, int axis, int64_t step, int how)

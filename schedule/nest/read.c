@@ -64,7 +64,7 @@ static bool read_axis(reader *r, int *axis)
 {
     const size_t n = word(r->at);
     const int end = r->b.shared ? r->b.s->n_shared : r->b.s->n_axis;
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (*axis = 0; *axis < end; ++*axis)
         if (word_is(r->b.s->letter[*axis], r->at, n))
             return r->at += n, true;
@@ -75,9 +75,7 @@ static bool read_axis(reader *r, int *axis)
     if (names_left_out(r->b.k, r->b.s, r->at, n))
         return r->at += n, true;
     list_axes(r, &have);
-    refuse(r, "no axis \"%.*s\" here; %s", (int)(n ? n : strcspn(r->at, " ")), r->at, text_str(&have));
-    text_free(&have);
-    return false;
+    return refuse(r, "no axis \"%.*s\" here; %s", (int)(n ? n : strcspn(r->at, " ")), r->at, text_str(&have));
 }
 
 static bool read_number(reader *r, int64_t *out)
@@ -108,12 +106,10 @@ static bool read_role(reader *r, const role **out)
     const size_t n = word(r->at);
     if ((*out = target_role(r->b.on, r->at, n)))
         return r->at += n, true;
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     for (int i = 1; i < r->b.on->n_role; i++)
         text_add(&have, "%s%s", i > 1 ? ", " : "", r->b.on->role[i].name);
-    refuse(r, "no role \"%.*s\"; the roles are: %s (or none)", (int)n, r->at, text_str(&have));
-    text_free(&have);
-    return false;
+    return refuse(r, "no role \"%.*s\"; the roles are: %s (or none)", (int)n, r->at, text_str(&have));
 }
 
 const char *nest_no_copy(const kernel *k, const stage *s, int load, bool shared)
@@ -150,14 +146,12 @@ static bool read_space(reader *r, staging *g) /* from the @ on */
 {
     const size_t n = word(++r->at);
     const bool none = n == strlen(nest_nowhere) && !strncmp(r->at, nest_nowhere, n);
-    text have = {0};
+    ENDED_BY(text_free) text have = {0};
     g->space = none || !n ? NULL : target_space(r->b.on, r->at, n);
     if (!none && !g->space) {
         list_spaces(r->b.on, false, &have);
-        refuse(r, "no space \"%.*s\"; the spaces are: %s%s%s", (int)n, r->at, text_str(&have), have.length ? ", " : "",
-               nest_nowhere);
-        text_free(&have);
-        return false;
+        return refuse(r, "no space \"%.*s\"; the spaces are: %s%s%s", (int)n, r->at, text_str(&have),
+                      have.length ? ", " : "", nest_nowhere);
     }
     r->at += n, g->stages = none ? 0 : g->space->least;
     return true;
@@ -167,7 +161,7 @@ static bool read_slices(reader *r, staging *g) /* from the * on */
 {
     const memory_space *in = g->space;
     int64_t v;
-    text several = {0};
+    ENDED_BY(text_free) text several = {0};
     r->at++;
     if (!read_number(r, &v))
         return false;
@@ -176,13 +170,11 @@ static bool read_slices(reader *r, staging *g) /* from the * on */
     if (in && in->most > 1)
         return refuse(r, "@%s holds %d to %d slices", in->name ? in->name : "", in->least, in->most);
     list_spaces(r->b.on, true, &several);
-    refuse(r, "%s holds %s; several are held in: %s",
-           !in        ? "@none"
-           : in->name ? in->name
-                      : "a copy",
-           in ? "one slice" : "nothing", text_str(&several));
-    text_free(&several);
-    return false;
+    return refuse(r, "%s holds %s; several are held in: %s",
+                  !in        ? "@none"
+                  : in->name ? in->name
+                             : "a copy",
+                  in ? "one slice" : "nothing", text_str(&several));
 }
 
 /* +b, +b@l2*2, +matmul.b at a shared loop; fetches: there are next trips to fetch for */

@@ -84,7 +84,7 @@ static bool read_dim_test(const char *source, dim_test *out)
     return ok && !s[strspn(s, " ")];
 }
 
-/* One that some kernel could have: of an operation, or as names.c gives them where it has none; numbered or not. */
+/* Of axes that some kernel could have: of these operations, or as names.c gives them where they have none. */
 static bool read_dims(const json *v, rule *r, err *e)
 {
     if (!json_want(v, JSON_OBJECT, e))
@@ -106,8 +106,9 @@ static bool read_dims(const json *v, rule *r, err *e)
             json_refuse(e, i, TS_BAD_INPUT, "\"%.60s\" is no test of an extent", source ? source : "a negative number");
             return err_hint(e, "tests look like \">=768\", \"<=64\", \"64..512\", \"128\", \"%%48==0\"");
         }
-        if (!names_known(i->key)) {
-            json_refuse(e, i, TS_BAD_INPUT, "no operation has an axis \"%.60s\"", i->key);
+        if (!names_known(i->key, r->stage ? 0 : r->n_op, r->op)) { /* a stage is of another operation than its kernel */
+            json_refuse(e, i, TS_BAD_INPUT, "no operation%s has an axis \"%.60s\"", r->n_op ? " of the rule" : "",
+                        i->key);
             return err_hint(e, "tessera help axes lists them, tessera explain MODEL shows those of each kernel");
         }
     }

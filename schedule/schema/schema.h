@@ -69,8 +69,7 @@ void schema_set_aside(arena *mem, schema *s, const schema_use *by); /* finds sch
 int schema_match(const schema *s, const kernel *k, int start);
 /* The same for a stage of a kernel of several: rules for that stage, or that name what it alone has. */
 int schema_match_stage(const schema *s, const kernel *k, int which, int start);
-/* The same, from the first rule on, for an operation or group called so within a kernel; only "fuse" can be said of it.
- */
+/* The same, from the first rule on, for an operation or group called so within a kernel; only "fuse" is said of it. */
 int schema_match_part(const schema *s, const char *name, const node *result);
 bool schema_fits(const rule *r, const kernel *k);
 bool schema_fits_stage(const rule *r, const kernel *k, int which); /* op, dims and dtype do, whatever its name */

@@ -152,6 +152,10 @@ schema 3 "leads out of the file's folder" '{"format":"tiling/1","extends":"../x.
 rule 3 'did you mean "loops"?' '{"match":{"op":["matmul"]},"loopz":["m n k"]}'
 rule 3 'no operation "matmull"' '{"match":{"op":["matmull"]},"loops":["m n k"]}'
 rule 3 '(/rules/0/match/dims/M): no operation has an axis "M"' '{"match":{"dims":{"M":"<=64"}},"loops":["m n k"]}'
+rule 3 '(/rules/0/match/dims/oc): no operation of the rule has an axis "oc"' '{"match":{"op":"matmul","dims":{"oc":8}},"loops":["m n k"]}'
+rule 3 'no operation of the rule has an axis "oc"' '{"match":{"op":["matmul","add"],"dims":{"oc":8}},"loops":["m n k"]}'
+rule 0 '(rule rule 0)' '{"match":{"op":["conv2d","matmul"],"dims":{"oc":1,"b1":1}},"loops":["m n k","guess"]}' # of one of them
+rule 0 '' '{"match":{"op":"attention","stage":"matmul","dims":{"n":">1"}},"loops":"guess","optional":true}' # of the stage
 rule 3 'is no test of an extent' '{"match":{"dims":{"n":"x"}},"loops":["m n k"]}'
 rule 4 'compute "bf16" is not available' '{"loops":["m n k"],"compute":"bf16"}'
 matmul 'no axis "q" here; the axes are: m n k' 'm n q'
