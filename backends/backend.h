@@ -81,6 +81,15 @@ typedef struct by_kernel {
     bool (*trace)(program *g, void *const *input, span_seen *seen, void *user, err *e);
 } by_kernel;
 
+/* What kernels become on their way to the machine, without a run */
+typedef struct by_text {
+    /* Adds a kernel of a plan as ts_plan_kernel says */
+    bool (*show)(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e);
+    /* Asks the assembler of the plan's machine what it makes of each kernel (kernel.made), and adds to the facts which
+     * one it is, as "assembler" (docs/plan.md). NULL: it has none. */
+    bool (*assemble)(plan *p, const build_options *w, text *facts, err *e);
+} by_text;
+
 typedef struct pipeline { /* runs in order, of which parts on several devices may be at different ones at a time */
     int n;
     void *const *input; /* of run i from i times the plan's on; they may lie anywhere */
@@ -154,16 +163,12 @@ typedef struct backend {
     /* The same for one kernel, which has no loops yet; what it does not take is done elsewhere. NULL: every kernel */
     bool (*takes_kernel)(const target *on, const kernel *k, err *e);
     program *(*build)(const plan *p, const build_options *w, text *facts, err *e); /* facts: members of a JSON object */
-    /* Asks the assembler of the plan's machine what it makes of each kernel (kernel.made), and adds to the facts which
-     * one it is, as "assembler" (docs/plan.md). NULL: it has none. */
-    bool (*assemble)(plan *p, const build_options *w, text *facts, err *e);
-    /* Adds a kernel of a plan as ts_plan_kernel says. NULL: it makes nothing of kernels. */
-    bool (*show)(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e);
     /* input[i]: the value of plan input i. Results stay in the program until the next run, save those whose buffer is
      * an input: they are written there. */
     bool (*run)(program *g, void *const *input, err *e);
     bool (*pipeline)(program *g, const pipeline *w, err *e); /* NULL: each run goes by itself */
     const by_kernel *kernels;                                /* NULL: a run is one thing, which cannot be looked into */
+    const by_text *texts;                                    /* NULL: it makes no texts of kernels */
     /* Where a value of the arena lies in its buffer's layout, and its dtype there; until the run goes on, or the next
      * call. NULL: it cannot be had from the device. Weights that are made of others are read so (derived.c). */
     const void *(*at)(const program *g, const node *n, dtype *stored);

@@ -9,31 +9,23 @@ static const keeper *keeper_of(const ts_options *o, err *e)
     return b ? b->kept : NULL;
 }
 
-static char *given(bool ok, text *t)
-{
-    if (ok)
-        return text_take(t);
-    text_free(t);
-    return NULL;
-}
-
 char *ts_cache_json(const ts_options *o, ts_error *e)
 {
     const keeper *k = keeper_of(o, e);
-    text t = {0};
-    return given(k && k->list(o ? o->cache_folder : NULL, &t, e), &t);
+    ENDED_BY(text_free) text t = {0};
+    return k && k->list(o ? o->cache_folder : NULL, &t, e) ? text_take(&t) : NULL;
 }
 
 char *ts_cache_check(const ts_options *o, ts_error *e)
 {
     const keeper *k = keeper_of(o, e);
-    text t = {0};
-    return given(k && k->check(o ? o->cache_folder : NULL, &t, e), &t);
+    ENDED_BY(text_free) text t = {0};
+    return k && k->check(o ? o->cache_folder : NULL, &t, e) ? text_take(&t) : NULL;
 }
 
 char *ts_cache_prune(const ts_options *o, int64_t limit, ts_error *e)
 {
     const keeper *k = keeper_of(o, e);
-    text t = {0};
-    return given(k && k->prune(o ? o->cache_folder : NULL, limit, &t, e), &t);
+    ENDED_BY(text_free) text t = {0};
+    return k && k->prune(o ? o->cache_folder : NULL, limit, &t, e) ? text_take(&t) : NULL;
 }

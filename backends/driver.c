@@ -440,10 +440,10 @@ void ts_plan_assemble(ts_plan *p)
 {
     ENDED_BY(text_free) text own = {0};
     err e = {0};
-    if (!driver_stands(p, NULL) || !p->by->assemble || p->assembled)
+    if (!driver_stands(p, NULL) || !p->by->texts || !p->by->texts->assemble || p->assembled)
         return;
     p->assembled = true;
-    if (!p->by->assemble(p->plan, &p->asked, &own, &e)) {
+    if (!p->by->texts->assemble(p->plan, &p->asked, &own, &e)) {
         own.length = 0;
         json_add(&own, "assembler:{reason:%.*s}", (int)strcspn(e.text, "\n"), e.text); /* without the hint */
     }

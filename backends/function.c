@@ -309,7 +309,8 @@ static void spare_unused(source *s)
 
 static void print_all(source *s, char what, int n, const expr **row)
 {
-    text body = {0}, *whole = s->t, head = {0};
+    ENDED_BY(text_free) text body = {0}, head = {0};
+    text *whole = s->t;
     s->t = &head;
     print_head(s, what, n);
     s->t = &body;
@@ -336,7 +337,6 @@ static void print_all(source *s, char what, int n, const expr **row)
             }
         }
     text_add(whole, "%s;\n\n%s\n{\n%s}\n", text_str(&head), text_str(&head), text_str(&body));
-    text_free(&body), text_free(&head);
     s->t = whole;
 }
 

@@ -48,16 +48,15 @@ typedef struct needed {
 static bool fits_memory(const plan *p, const needed *n, err *e)
 {
     const node *most = n->all > n->have ? largest(p) : NULL;
-    text name = {0}, size[3] = {{0}};
+    ENDED_BY(text_free) text name = {0}, all = {0}, values = {0}, have = {0};
     if (n->all <= n->have)
         return true;
     if (most)
         text_add(&name, "; the largest is %s ", *most->label ? most->label : most->op->name),
             type_print(&name, &most->type);
-    text_size(&size[0], (double)n->all), text_size(&size[1], (double)n->values), text_size(&size[2], (double)n->have);
+    text_size(&all, (double)n->all), text_size(&values, (double)n->values), text_size(&have, (double)n->have);
     err_set(e, TS_MEMORY, "the plan needs %s (%s of them for values, the rest for weights and inputs), %s are %s%s",
-            size[0].s, size[1].s, size[2].s, n->how, text_str(&name));
-    text_free(&name), text_free(&size[0]), text_free(&size[1]), text_free(&size[2]);
+            all.s, values.s, have.s, n->how, text_str(&name));
     if (p->checkpointing && p->checkpointing->backward)
         return err_hint(e, "all that can be computed again already is: take fewer examples at once, or raise the limit "
                            "with --mem-limit");
@@ -121,13 +120,11 @@ bool driver_limits(const char *limits, const plan *p, err *e)
                            "of one, as c:numa0=4G",
                            (int)n, s);
         if (from && !word_is(p->finder->otherwise, s, name) && !is_among(n_site, p->site, s, name)) {
-            text have = {0};
+            ENDED_BY(text_free) text have = {0};
             for (int i = 0; i < n_site; i++)
                 text_add(&have, "%s%s", i ? ", " : "", p->site[i].name);
             err_set(e, TS_USAGE, "mem-limit \"%.*s\": the plan is for no such device", (int)n, s);
-            err_hint(e, "it is for %s", text_str(&have));
-            text_free(&have);
-            return false;
+            return err_hint(e, "it is for %s", text_str(&have));
         }
     }
     return true;

@@ -14,10 +14,10 @@ static bool show(const showing *o, const plan *p, const kernel *k, text *t, err 
     bool ok = true;
     if (k->moves)
         return text_line(t, "a transfer between devices"), true;
-    if (!o->by->show)
+    if (!o->by->texts)
         return err_set(e, TS_UNSUPPORTED, "target %s makes nothing of kernels that could be shown", o->by->name);
     if (!k->scan || k->scan->inside)
-        return o->by->show(p, k, o->as, o->asked, t, e);
+        return o->by->texts->show(p, k, o->as, o->asked, t, e);
     for (int i = 0; ok && i < k->scan->plan->n_kernel; i++)
         ok = show(o, k->scan->plan, &k->scan->plan->kernel[i], t, e);
     return ok;

@@ -141,7 +141,8 @@ static bool assemble(plan *p, const build_options *w, text *facts, err *e)
     bool ok = true;
     for (int i = 0; i < p->n_site && ok; i++) {
         const backend *by = sites_backend(&p->site[i]);
-        ok = !p->site[i].part || !by->assemble || by->assemble(p->site[i].part, w, facts->length ? &others : facts, e);
+        ok = !p->site[i].part || !by->texts || !by->texts->assemble ||
+             by->texts->assemble(p->site[i].part, w, facts->length ? &others : facts, e);
     }
     for (int k = 0; k < p->n_kernel && ok; k++)
         if (!p->kernel[k].moves)
@@ -489,10 +490,11 @@ static bool get(program *g, int root, ts_array *out, err *e)
 }
 
 static const by_kernel kernels = {.each = each, .trace = trace};
+static const by_text texts = {.assemble = assemble};
 
 const backend several = {.name = "several",
                          .build = build,
-                         .assemble = assemble,
+                         .texts = &texts,
                          .run = run,
                          .pipeline = run_all,
                          .kernels = &kernels,

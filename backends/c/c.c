@@ -311,6 +311,7 @@ static const target *c_target(arena *mem, const machine_options *asked, err *e)
 static const presence present = {.usable = usable, .runs = cpu_runs, .here = cpu_here, .rates = calibration_print};
 static const by_kernel kernels = {.each = run_each, .trace = trace};
 static const by_span spans = {.span = span};
+static const by_text texts = {.show = c_show};
 
 const backend backend_c = {
     .name = "c",
@@ -325,7 +326,7 @@ const backend backend_c = {
     .present = &present,
     .takes = takes,
     .build = build,
-    .show = c_show,
+    .texts = &texts,
     .run = run,
     .kernels = &kernels,
     .at = at,

@@ -27,6 +27,6 @@ walk_program c_program_tables(const c_program *c);
 const char *const *c_flags(arena *mem, const isa *i, bool fused);
 /* emission.c: a folder that builds into the same program without Tessera. */
 bool c_emit(const plan *p, const emit_options *w, err *e);
-/* show.c: backend.show */
+/* show.c: by_text.show */
 bool c_show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e);
 extern const backend backend_c;

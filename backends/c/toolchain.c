@@ -76,7 +76,7 @@ static bool check_flags(const cc_request *r, err *e)
  * key must not change the object. */
 static void make_keys(build *b)
 {
-    text cpu = {0};
+    ENDED_BY(text_free) text cpu = {0};
     cpu_features(&cpu);
     hasher *h = hash_open();
     hash_text(h, "tessera " TS_VERSION " c 1");
@@ -86,7 +86,6 @@ static void make_keys(build *b)
     for (int i = 0; i < flag_count(b->r); i++)
         hash_text(h, b->r->flags[i]);
     digest common = hash_close(h);
-    text_free(&cpu);
     hasher *all = hash_open();
     hash_text(all, "program");
     for (int i = 0; i < b->r->n; i++) {

@@ -157,6 +157,7 @@ static bool at_edges(const plan *p) /* of one graph, where the host need not wal
 }
 
 static const presence present = {.usable = cuda_usable, .runs = cuda_runs};
+static const by_text texts = {.show = cuda_show, .assemble = cuda_assemble};
 
 const backend backend_cuda = {
     .name = "cuda",
@@ -172,8 +173,7 @@ const backend backend_cuda = {
     .takes = takes,
     .takes_kernel = takes_kernel,
     .build = build,
-    .show = cuda_show,
-    .assemble = cuda_assemble,
+    .texts = &texts,
     .run = hosted_run,
     .kernels = &hosted_kernels,
     .at = hosted_at,

@@ -93,10 +93,7 @@ static program *build(const plan *p, const build_options *w, text *facts, err *e
 static bool takes(const plan *p, err *e)
 {
     device_texts t;
-    const bool ok = ocl_write(p, &t, e);
-    if (ok)
-        device_texts_free(&t);
-    return ok;
+    return ocl_write(p, &t, e) && (device_texts_free(&t), true);
 }
 
 static bool show(const plan *p, const kernel *k, const char *as, const build_options *w, text *out, err *e)
@@ -106,6 +103,7 @@ static bool show(const plan *p, const kernel *k, const char *as, const build_opt
 }
 
 static const presence present = {.usable = ocl_usable, .runs = ocl_runs};
+static const by_text texts = {.show = show};
 
 const backend backend_opencl = {
     .name = "opencl",
@@ -120,7 +118,7 @@ const backend backend_opencl = {
     .takes = takes,
     .takes_kernel = ocl_takes_kernel,
     .build = build,
-    .show = show,
+    .texts = &texts,
     .run = hosted_run,
     .kernels = &hosted_kernels,
     .at = hosted_at,
