@@ -1,7 +1,8 @@
 # Every stage of small models as text, for people to read: a change of a pass shows here as a difference that can be
-# judged. Each folder holds a model's graph, its plan (per kernel: extents, loops, layouts) and, of one model, the text of
-# its kernels for each back end that emits, and the plan of a training step; `./dev bless` rewrites them. Instruction set
-# and threads, or the card, are fixed, as rates of the machine are; what depends on its caches is left out.
+# judged. Each folder holds a model's graph, its plan (per kernel: extents, loops, layouts), the statement trees of its
+# kernels and, of one model, their text for each back end that emits, and the plan of a training step; `./dev bless`
+# rewrites them. Instruction set and threads, or the card, are fixed, as rates of the machine are; what depends on its
+# caches is left out.
 # ctest: Og
 set -eu
 failed=0
@@ -17,6 +18,21 @@ for k in json.load(sys.stdin)["kernels"]:
     print("    " + k["loops"])
     for o in k["operands"]:
         print("    %s: %s %s over %s" % (o["operand"], o["tensor"] or "-", o["type"], o["layout"] or "nothing"))'
+}
+
+# trees FOLDER: the distinct statement trees of a plan's kernels, each under the name of the first that has it
+trees() {
+    python3 - "$1" <<'PY'
+import glob, os, re, sys
+files = sorted(glob.glob(sys.argv[1] + "/*.tree"), key=lambda f: int(re.search(r"k(\d+)-", os.path.basename(f))[1]))
+seen = set()
+for f in files:
+    tree = open(f).read()
+    if tree not in seen:
+        print("---- %s ----\n%s" % (os.path.basename(f)[:-5], tree.strip()))
+    seen.add(tree)
+assert seen, "no kernel has a tree"
+PY
 }
 
 # kernels FOLDER: the distinct kernels of an emitted program as program.c first names them, less their preludes
@@ -68,6 +84,8 @@ golden() { # golden NAME ARGUMENT...: the stages of a model
     mkdir -p "$got"
     "$TESSERA" show "$@" --stage folded -q >"$got/graph.txt"
     "$TESSERA" show "$@" --stage planned --json --machine "$on" --threads 2 | plan >"$got/plan.txt"
+    "$TESSERA" explain "$@" --machine "$on" --threads 2 --dump "tree=$out/$name.trees" -q >/dev/null
+    trees "$out/$name.trees" >"$got/trees.txt"
     if [ "$name" = bert-tiny ]; then
         "$TESSERA" emit "$@" --machine "$on" --threads 2 -o "$out/emitted" -q
         kernels "$out/emitted" >"$got/kernels.txt"
