@@ -109,6 +109,28 @@ runner 2 'adbench runner: TIME "x"' GMM - gmm.txt run x 10 10 60
 runner 2 'adbench runner: LIMIT is missing' GMM - gmm.txt run 0.5 10 10
 runner 2 'adbench does not know "mlp"' MLP - gmm.txt run 0.5 10 10 60
 runner 2 'adbench runner: --min-time is said by the arguments' GMM - gmm.txt run 0.5 10 10 60 --min-time 1s
+# The table beside plain C, and beside tools of an ADBench that is built: here one that says what Tessera says, in a
+# tenth of its time
+if [ $# = 0 ]; then
+    compare() { TESSERA=$TESSERA sh "$SOURCE/bench/peers/adbench/compare.sh" --min-time 1ms "$@" >table.txt 2>error.txt; }
+    mkdir -p built/data/gmm/1k && cp gmm.txt built/data/gmm/1k && : >built/libManual.so
+    cat >built/CppRunner <<'END'
+#!/bin/sh
+"$TESSERA" adbench runner "$1" - "$3" "$4" "$5" "$6" "$7" "$8" -q >/dev/null
+for file in "$4"/*_Tessera.txt; do mv "$file" "${file%Tessera.txt}Manual.txt"; done
+printf '1e-9\n2e-9\n' >"$(ls "$4"/*_times_Manual.txt)"
+END
+    chmod +x built/CppRunner
+    export TESSERA
+    ADBENCH=$dir/built compare || { cat table.txt error.txt; exit 1; }
+    [ "$(grep -c '^gmm gmm.txt  *plain C  *[0-9.e-]*[1-9]' table.txt)" = 1 ] && [ "$(grep -c '^hand.* plain C ' table.txt)" = 4 ] &&
+        awk '/^gmm gmm.txt  *Manual/ { found = $4 > 0 && $7 < 0.1 && $8 < 0.1 && $9 == 0 } END { exit !found }' table.txt &&
+        ! grep -q 'left out' table.txt || { cat table.txt; exit 1; }
+    code=0
+    ADBENCH=$dir/run compare || code=$?
+    [ $code = 2 ] && grep -q 'it is not built' error.txt
+    compare -d built/data && grep -q "^ADBench's own tools are left out" table.txt || { cat table.txt error.txt; exit 1; }
+fi
 # differences of a value near 1e9 have few digits left: what a file confirms does not fail by them
 "$python" - <<'END'
 import random
