@@ -363,6 +363,15 @@ typedef struct ts_update { /* after the step, what was `from` is `to` */
      * NULL: the parameter itself */
     ts_tensor start;
 } ts_update;
+typedef struct ts_updates {
+    int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */
+    ts_update *update; /* lives as long as the graph */
+    ts_tensor norm;    /* of all gradients as one, f64, before clipping */
+    ts_tensor *square; /* of each parameter's gradient, summed, f64; NULL where frozen */
+} ts_updates;
+/* The step of an optimizer as tensors. grad[i] has parameter[i]'s shape and dtype. */
+TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *parameter, const ts_tensor *grad,
+                        ts_updates *out);
 /* Normalisation over batches (batch_norm), as while training or as after it: out[i]: t[i] with the statistics of the
  * batch, over all but axis 1, or with the model's own, whatever the file says. In training the model's own follow:
  * update is what each becomes, momentum * itself + (1 - momentum) * the batch's (variances over the count, as ONNX has
@@ -374,15 +383,6 @@ typedef struct ts_statistics {
 } ts_statistics;
 TS_API int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statistics *asked, ts_tensor *out,
                                ts_update **update); /* lives as long as the graph */
-typedef struct ts_updates {
-    int n; /* first the parameters in their order; then inputs made for states, named PARAMETER.STATE, and the step */
-    ts_update *update; /* lives as long as the graph */
-    ts_tensor norm;    /* of all gradients as one, f64, before clipping */
-    ts_tensor *square; /* of each parameter's gradient, summed, f64; NULL where frozen */
-} ts_updates;
-/* The step of an optimizer as tensors. grad[i] has parameter[i]'s shape and dtype. */
-TS_API bool ts_optimize(ts_graph *g, const ts_optimizer *o, int n, const ts_tensor *parameter, const ts_tensor *grad,
-                        ts_updates *out);
 /* w + alpha / rank * a b for a matrix w, to be put in its place (ts_replace); factor: the inputs a and b, named
  * W.lora_a and W.lora_b, with their first values: what is trained while w stays. The result's value is w merged. */
 TS_API ts_tensor ts_lora(ts_graph *g, ts_tensor w, int rank, double alpha, ts_update factor[2]);
@@ -468,10 +468,10 @@ TS_API char *ts_model_json(const ts_model *m, ts_error *e);  /* what `tessera sh
  * ts_model_extend appends what a JSON object of graph/1 describes ("inputs", "constants", "nodes"; "outputs" replace
  * the model's), ts_model_put replaces a weight by one of the same dtype and shape or adds one (copied). */
 TS_API bool ts_model_extend(ts_model *m, const char *json, ts_error *e);
+TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
 /* Weights that a file lists as inputs too (ONNX, from IR 4 on) and so lets a run give; i counts them. ts_model_put does
  * that, in any shape that the input may have; plans made then are for this value. */
 TS_API bool ts_model_default(const ts_model *m, int i, ts_port *out);
-TS_API bool ts_model_put(ts_model *m, const char *weight, const ts_array *value, ts_error *e);
 /* For training: exporters write tensors of equal numbers once and hand them on under other names (Identity). Where all
  * elements are one number, as of biases and statistics at the beginning, each name gets a weight of its own. */
 TS_API bool ts_model_separate(ts_model *m, ts_error *e);
@@ -567,6 +567,7 @@ TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the pro
 TS_API bool ts_interrupt(void);
 TS_API bool ts_plan_set(ts_plan *p, int input, const ts_array *value, ts_error *e); /* copies; kept until set again */
 TS_API bool ts_plan_run(ts_plan *p, ts_error *e);
+TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */
 /* ts_plan_run, with at(user, i) before kernel before[i], ascending; where a target cannot stop, behind the last one. */
 TS_API bool ts_plan_run_stops(ts_plan *p, int n, const int *before, void (*at)(void *user, int i), void *user,
                               ts_error *e);
@@ -582,7 +583,6 @@ TS_API bool ts_plan_memory(const ts_plan *p, ts_memory out[TS_N_TAG], ts_error *
 TS_API void ts_plan_mark(ts_plan *p);
 /* The first kernel that touches an input; the one before which the host has its new value. INT_MAX: none. */
 TS_API bool ts_plan_touched(const ts_plan *p, int input, int *first, int *written, ts_error *e);
-TS_API bool ts_plan_get(ts_plan *p, int output, ts_array *out, ts_error *e); /* a new array, yours */
 /* Runs kernel by kernel, `repeats` times; seconds[k] is the median of kernel k. As many as "kernels"
  * in ts_plan_json. State keeps its values. */
 TS_API bool ts_plan_profile(ts_plan *p, int repeats, double *seconds, int n, ts_error *e);
@@ -626,8 +626,6 @@ TS_API char *ts_plan_nests(ts_plan *p, int kernel, int most, uint64_t seed, ts_e
 /* A kernel on its way to the machine: "tree", its statements; "text", in its language; "assembly", made of it. */
 TS_API char *ts_plan_kernel(ts_plan *p, int kernel, const char *stage, ts_error *e);
 TS_API void ts_plan_assemble(ts_plan *p); /* adds to that what a device's assembler makes of the kernels */
-/* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
- * inputs hold, or with zeros. The folder appears whole or not at all. */
 /* In place of a folder, one file of C, which `cc -std=c11 FILE -lm` builds: weights inside, or beside it, in a file
  * of the same name that ends in .bin. Only where kernels are C. */
 typedef enum ts_single { TS_FOLDER, TS_SINGLE, TS_SINGLE_BESIDE } ts_single;
@@ -639,6 +637,8 @@ typedef struct ts_emission {
     void *user;
     ts_single single; /* the program is a file of that name, not a folder */
 } ts_emission;
+/* A stand-alone program: sources, weights, Makefile. State lives in it from run to run, beginning with what the plan's
+ * inputs hold, or with zeros. The folder appears whole or not at all. */
 TS_API bool ts_plan_emit(ts_plan *p, const char *folder, const ts_emission *how, ts_error *e); /* how NULL: as it is */
 TS_API void ts_plan_free(ts_plan *p);
 
@@ -674,11 +674,11 @@ typedef struct ts_steps {
 TS_API bool ts_advance(ts_graph *g, ts_sequence out, ts_sequence in, ts_steps *steps, ts_error *e);
 TS_API int ts_plan_find(const ts_plan *p, const char *input);                 /* -1: nothing needs it */
 TS_API bool ts_plan_value(ts_plan *p, int input, ts_array *out, ts_error *e); /* what it holds; a new array, yours */
+/* The same without a copy: borrowed until the plan is set, run or freed, and not to be changed. */
+TS_API bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e);
 /* The input lies in the caller's array from now on, aligned as those of ts_array_make, until the plan is freed: a run
  * reads it and writes it there. Another call says that the caller has changed it. */
 TS_API bool ts_plan_lend(ts_plan *p, int input, const ts_array *value, ts_error *e);
-/* The same without a copy: borrowed until the plan is set, run or freed, and not to be changed. */
-TS_API bool ts_plan_view(const ts_plan *p, int input, ts_array *out, ts_error *e);
 TS_API bool ts_leaf_value(ts_tensor t, ts_array *out, ts_error *e); /* of a weight or constant; a new array, yours */
 
 /* A model for whatever extents its inputs come with: a plan for each of them, made when they are met first and kept
