@@ -21,10 +21,10 @@ bool report_write(const char *results_json, char **html, ts_error *e);
 
 /* The page of a sweep/1 document: a map of who wins where, and curves. */
 bool report_sweep(const char *sweep_json, char **html, ts_error *e);
-/* Of a suite/1 document: its page; a table of Markdown to paste; and the rows of both, for cJSON_Delete. */
+/* Of a suite/1 document: its page; and what that says, for cJSON_Delete: the "machine", "heads", a row for each race.
+ * False, and NULL, where it has none. */
 bool report_suite(const char *suite_json, char **html, ts_error *e);
-bool report_suite_markdown(const char *suite_json, char **table, ts_error *e);
-struct cJSON *report_suite_rows(const struct cJSON *suite);
+struct cJSON *report_suite_view(const char *suite_json, ts_error *e);
 /* The page of a model and its plans, from the data that cli/draw/explore.h writes. */
 char *report_explore_text(const char *name, const char *data_json);
 bool report_is(const char *json, const char *format); /* FORMAT_SWEEP, FORMAT_SUITE */

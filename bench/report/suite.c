@@ -1,5 +1,5 @@
 /* suite.c - a suite/1 document as rows, the same on its page, in Markdown and in the terminal. */
-#include "bench/report/parts.h"
+#include "bench/report/page.h"
 #include "bench/report/report.h"
 #include "graph/base/err.h"
 
@@ -66,9 +66,9 @@ static void take(cJSON *row, const char *key, text *t)
     text_free(t);
 }
 
-cJSON *report_suite_rows(const cJSON *suite)
+static void fill_rows(cJSON *rows, const cJSON *suite)
 {
-    cJSON *rows = cJSON_CreateArray(), *peers = peers_make(suite);
+    cJSON *peers = peers_make(suite);
     const cJSON *r, *p, *w;
     cJSON_ArrayForEach(r, js_get(suite, "races"))
     {
@@ -90,7 +90,6 @@ cJSON *report_suite_rows(const cJSON *suite)
         }
     }
     cJSON_Delete(peers);
-    return rows;
 }
 
 /* "AMD EPYC, avx512, 2 cores · tessera 0.9 · onnxruntime 1.32" */
@@ -104,75 +103,34 @@ static void put_machine(text *t, const cJSON *suite)
     cJSON_ArrayForEach(p, peers) text_add(t, " · %s %s", p->string, p->valuestring);
 }
 
-static void markdown(text *t, const cJSON *suite, const cJSON *rows)
+cJSON *report_suite_view(const char *suite_json, ts_error *e)
 {
-    const cJSON *row, *cell;
-    put_machine(t, suite);
-    text_add(t, "\n\n|");
-    cJSON_ArrayForEach(cell, rows->child) text_add(t, " %s |", cell->string);
-    text_add(t, "\n|");
-    cJSON_ArrayForEach(cell, rows->child) text_add(t, "---|");
-    cJSON_ArrayForEach(row, rows)
-    {
-        text_add(t, "\n|");
-        cJSON_ArrayForEach(cell, row)
-        {
-            text_add(t, " ");
-            for (const char *c = cell->valuestring; *c; c++)
-                text_add(t, strchr("|<*\n", *c) ? *c == '\n' ? " " : "\\%c" : "%c", *c);
-            text_add(t, " |");
-        }
-    }
-    text_add(t, "\n");
-}
-
-static void page(text *t, const cJSON *suite, const cJSON *rows)
-{
-    const cJSON *row, *cell;
-    ENDED_BY(text_free) text machine = {0};
-    put_machine(&machine, suite);
-    page_open(t, "Tessera suite", text_str(&machine));
-    html_add(t,
-             "</style></head>\n<body><header><h1>Suite</h1><p.soft>%s</p>\n</header><main>\n<section.card id=suite>"
-             "<p.lead>Median times with half of their 95 %% interval; how many times as long other runtimes take, with "
-             "the 99 %% interval: above 1, Tessera is faster. † The machine was busy.</p><div.wide><table><thead><tr>",
-             text_str(&machine));
-    cJSON_ArrayForEach(cell, rows->child) html_add(t, "<th>%s</th>", cell->string);
-    html_add(t, "</tr></thead><tbody>\n");
-    cJSON_ArrayForEach(row, rows)
-    {
-        html_add(t, "<tr>");
-        cJSON_ArrayForEach(cell, row) html_add(t, "<td>%s</td>", cell->valuestring);
-        html_add(t, "</tr>\n");
-    }
-    html_add(t, "<end/>");
-    html_add(t, "</section></main></body></html>\n");
-}
-
-static bool written(const char *suite_json, void (*write)(text *t, const cJSON *suite, const cJSON *rows), char **out,
-                    ts_error *e)
-{
-    cJSON *suite = js_parse(suite_json, "the suite", e);
-    cJSON *rows = report_suite_rows(suite);
-    text t = {0};
-    const bool good = suite && rows->child;
-    if (suite && !good) {
-        err_set(e, TS_BAD_INPUT, "the suite has no race yet");
-        err_hint(e, "give a file that tessera suite wrote with -o");
-    }
-    if (good)
-        write(&t, suite, rows);
-    *out = good ? text_take(&t) : NULL;
-    cJSON_Delete(suite), cJSON_Delete(rows);
-    return good;
+    ENDED_BY(js_free) cJSON *suite = js_parse(suite_json, "the suite", e);
+    cJSON *view = suite ? cJSON_CreateObject() : NULL, *heads = suite ? js_array(view, "heads") : NULL,
+          *rows = suite ? js_array(view, "rows") : NULL;
+    const cJSON *cell;
+    text machine = {0};
+    if (!suite)
+        return NULL;
+    fill_rows(rows, suite);
+    put_machine(&machine, suite), take(view, "machine", &machine);
+    cJSON_ArrayForEach(cell, rows->child) js_item(heads, cell->string);
+    if (rows->child)
+        return view;
+    err_set(e, TS_BAD_INPUT, "the suite has no race yet"), err_hint(e, "give a file that tessera suite wrote with -o");
+    cJSON_Delete(view);
+    return NULL;
 }
 
 bool report_suite(const char *suite_json, char **html, ts_error *e)
 {
-    return written(suite_json, page, html, e);
-}
-
-bool report_suite_markdown(const char *suite_json, char **table, ts_error *e)
-{
-    return written(suite_json, markdown, table, e);
+    ENDED_BY(js_free) cJSON *view = report_suite_view(suite_json, e);
+    text t = {0};
+    if (!view)
+        return false;
+    page_open(&t, "Tessera suite", js_get_text(view, "machine"));
+    page_put(&t, NULL, IN_HTML, &(form_place){view, NULL}, "suite.html");
+    text_add(&t, "\n");
+    *html = text_take(&t);
+    return true;
 }

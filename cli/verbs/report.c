@@ -6,6 +6,7 @@
 #include "graph/base/err.h"
 #include "graph/base/formats.h"
 #include "cli/outfile.h"
+#include "cli/outline.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,19 @@ static bool write_page(const args *a, const char *of, const char *out, writer wr
     if (good && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     return good;
+}
+
+/* A suite as a table to paste */
+static bool suite_markdown(const char *json, char **out, ts_error *e)
+{
+    ENDED_BY(js_free) cJSON *view = report_suite_view(json, e);
+    size_t n = 0;
+    FILE *f = view ? open_memstream(out, &n) : NULL;
+    if (!f)
+        return view && err_memory(e, 0, "the table");
+    fprintf(f, "%s\n", js_get_text(view, "machine"));
+    outline_markdown(js_get(view, "rows"), NULL, f);
+    return fclose(f) == 0 || err_memory(e, n, "the table");
 }
 
 /* The page of a training run, as it stands now. */
@@ -43,7 +57,7 @@ static int run(const args *a, ts_error *e)
     if (results)
         write_page(a, results, out,
                    csv                                ? report_csv
-                   : report_is(results, FORMAT_SUITE) ? markdown ? report_suite_markdown : report_suite
+                   : report_is(results, FORMAT_SUITE) ? markdown ? suite_markdown : report_suite
                    : markdown                         ? report_markdown
                    : report_is(results, FORMAT_SWEEP) ? report_sweep
                                                       : report_write,
