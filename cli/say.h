@@ -1,4 +1,4 @@
-/* say.h - what people read of the JSON that a verb makes, by a form that is declared beside it:
+/* say.h - what people read of the JSON that a verb makes, by a form that is declared beside it. Its values:
  *   {path}        the member, as outline_value shows it: its name says the unit; {path:ns}: as a member of that name
  *   {path:%.3g}   a number as printf shows it, {path:%.1f%} a hundred times as much; {path:%-9s} a text
  *   {path,} {path=} {path#} {path-}   a list's items by commas; an object's members as name=value; how many there are;
@@ -6,18 +6,12 @@
  *   {path~}       a word in its tone, as VALID
  *   {path!  name|>bytes}   a list of objects as a table: its indentation, and heads as of outline_table; {path!!  }: an
  *                 object as outline_print has it
- *   [path?then|else]   where the member is there and neither null, false nor an empty; [path=1?...] and [path=word?...]
- *                 where it is that number or text, [path>0?...] where it is more, [path#=1?...] where there are so
- *                 many. "else" may be left out
- *   [path*each]   for each item of a list or member of an object, which is what paths begin at then
  *   [path!  heads newline each]   a list as a table whose cells are forms, split at tabs, of each item
  *   {;}           ", ", but not in the first item
- *   {../path}     within an item: a member of what it is an item of
  *   {}  {@}       what paths begin at, also as {.!...}, and the name that it has
  *   [^28|text]    wrapped at 80 columns, the lines after the first one from column 28 on
  *   {!bold} {!}   a tone of the terminal, and its end: bold, faint, good, bad, caution
- *   {[} {]} {|}   these themselves
- * All else is copied; then, else and each may hold more of these. Values are escaped. */
+ * Conditions, items and all else are as bench/report/form.h has them. Values are escaped. */
 #pragma once
 #include "cli/args.h"
 #include "graph/base/js.h"

@@ -1,5 +1,6 @@
 /* form.c - a form is read once from left to right; what a condition leaves out is read all the same, and not copied. */
 #include "bench/report/form.h"
+#include "graph/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ static const char *read_path(const char *s, const char *ends, char path[FORM_PAT
     return s + n;
 }
 
-const char *form_condition(const cJSON *v, const char *s, bool *holds)
+/* What stands behind a path, "?", "=1?", "=word?" or ">0?"; gives what is behind that. */
+static const char *condition(const cJSON *v, const char *s, bool *holds)
 {
     const char kind = *s++;
     if (kind == '?')
@@ -61,37 +63,40 @@ static const char *put_value(const form_out *to, const form_place *at, const cha
     return s + (*s != 0);
 }
 
-static const char *put(const form_out *to, const form_place *at, const char *s, bool shown, const char *ends);
-
 static const char *put_choice(const form_out *to, const form_place *at, const char *s, bool shown)
 {
-    char path[FORM_PATH];
+    char path[FORM_PATH], ends[16];
     bool holds;
-    s = read_path(s, "?=>*#@", path);
+    snprintf(ends, sizeof ends, "?=>*#@%s", to->blocks);
+    s = read_path(s, ends, path);
     const cJSON *v = member(at, path), *one;
+    if (*s && strchr(to->blocks, *s)) {
+        s = to->block(to, &(form_block){v, at, s, shown});
+        return s + (*s != 0);
+    }
     cJSON count = {.type = cJSON_Number, .valuedouble = cJSON_GetArraySize(v)};
     if (*s == '#')
         v = &count, s++;
     if (*s == '*' || *s == '@') {
         const char *each = s + 1;
         if (shown && *s == '@' && is_there(v))
-            put(to, &(form_place){v, at}, each, true, "]");
+            form_part(to, &(form_place){v, at}, each, true, "]");
         else if (shown && *s == '*')
-            cJSON_ArrayForEach(one, v) put(to, &(form_place){one, at}, each, true, "]");
-        s = put(to, at, each, false, "]");
+            cJSON_ArrayForEach(one, v) form_part(to, &(form_place){one, at}, each, true, "]");
+        s = form_part(to, at, each, false, "]");
     } else {
-        s = form_condition(v, s, &holds);
-        s = put(to, at, s, shown && holds, "|]");
+        s = condition(v, s, &holds);
+        s = form_part(to, at, s, shown && holds, "|]");
         if (*s == '|')
-            s = put(to, at, s + 1, shown && !holds, "]");
+            s = form_part(to, at, s + 1, shown && !holds, "]");
     }
     return s + (*s != 0);
 }
 
-static const char *put(const form_out *to, const form_place *at, const char *s, bool shown, const char *ends)
+const char *form_part(const form_out *to, const form_place *at, const char *s, bool shown, const char *ends)
 {
     while (*s && !strchr(ends, *s)) {
-        const size_t n = 1 + strcspn(s + 1, "{[|]");
+        const size_t n = 1 + strcspn(s + 1, "{[|]\t");
         if (*s == '{') {
             s = put_value(to, at, s + 1, shown);
         } else if (*s == '[') {
@@ -107,5 +112,14 @@ static const char *put(const form_out *to, const form_place *at, const char *s, 
 
 void form_fill(const form_out *to, const form_place *at, const char *form)
 {
-    put(to, at, form, true, "");
+    form_part(to, at, form, true, "");
+}
+
+const char *page_file(const char *name)
+{
+    const page_text *of = page_texts;
+    while (of->name && strcmp(of->name, name) != 0)
+        of++;
+    MUST(of->name);
+    return of->text;
 }

@@ -27,17 +27,26 @@ typedef struct form_value {
     const form_place *at;
 } form_value;
 
+typedef struct form_block { /* [path!...], of a kind that who writes knows */
+    const cJSON *v;
+    const form_place *at;
+    const char *s; /* begins with the kind */
+    bool shown;    /* else it is only read */
+} form_block;
+
 typedef struct form_out {
-    const char *kinds; /* that may stand behind a path */
+    const char *kinds, *blocks; /* that may stand behind a path, in braces and in brackets */
     void (*copy)(const struct form_out *to, const char *s, size_t n);
     void (*value)(const struct form_out *to, form_value *v);
+    const char *(*block)(const struct form_out *to, const form_block *b); /* gives the bracket that ends it */
 } form_out;
 
 void form_fill(const form_out *to, const form_place *at, const char *form);
-/* What stands behind a path, "?", "=1?", "=word?" or ">0?"; gives what is behind that. */
-const char *form_condition(const cJSON *v, const char *s, bool *holds);
+/* A part of a form, up to one of the characters, which is left behind. */
+const char *form_part(const form_out *to, const form_place *at, const char *s, bool shown, const char *ends);
 
-typedef struct page_text { /* a file of bench/report/page, written by the build; {0} ends the table */
+typedef struct page_text { /* a file of bench/report/page or cli/pages, written by the build; {0} ends the table */
     const char *name, *text;
 } page_text;
 extern const page_text page_texts[];
+const char *page_file(const char *name); /* as it is, but for its last line end */

@@ -123,20 +123,11 @@ static void copy(const form_out *to, const char *s, size_t n)
 
 void page_form(text *t, const report *r, style s, const form_place *at, const char *form)
 {
-    const page p = {{"!:~#,&+", copy, value}, t, r, s};
+    const page p = {{.kinds = "!:~#,&+", .blocks = "", .copy = copy, .value = value}, t, r, s};
     ENDED_BY(text_free) text whole = {0};
     if (s == IN_HTML)
         html_expand(&whole, form);
     form_fill(&p.out, at, s == IN_HTML ? text_str(&whole) : form);
-}
-
-const char *page_file(const char *name)
-{
-    const page_text *of = page_texts;
-    while (of->name && strcmp(of->name, name) != 0)
-        of++;
-    MUST(of->name);
-    return of->text;
 }
 
 void page_put(text *t, const report *r, style s, const form_place *at, const char *name)

@@ -12,7 +12,6 @@
 #include "bench/report/parts.h"
 
 typedef enum style { IN_HTML, IN_MARKDOWN, IN_CSV, PLAIN } style; /* IN_CSV: numbers with all their digits */
-const char *page_file(const char *name);                          /* as it is, but for its last line end */
 void page_put(text *t, const report *r, style s, const form_place *at, const char *name);
 void page_form(text *t, const report *r, style s, const form_place *at, const char *form);
 

@@ -36,7 +36,7 @@ int main(void)
     same("{dims!!  }{rows!  name|>bytes=size|^why}",
          "  m  128\n  n  7\n  name   size\n  x     1 KiB\n    because\n  y         -\n");
     same("{!bold}b{!} {rows!>@=|name=}", "b   x\n  y\n");
-    same("[none?<[name?{name}]>|else [n=1?{n}]]", "else 1");
+    same("[none?<[name?{name}]>|else [n=1?{n}]][inner@ {flops} of {../n}][missing@x]", "else 1 2 MFLOP of 1");
     same("[^4|  <{n:%-70.0f}>  [list*{} ]ab\nc end]",
          "  <1                                                                     >  x y\n    ab c end");
     same("[rows!  name|>size|~why\n{name}{;}\t[bytes?{bytes} of {../n}|none]\t[why?{why}]][no?[rows!a\n{n}\t{n}]]",
