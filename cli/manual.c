@@ -5,17 +5,10 @@
 #include "cli/help.h"
 #include "cli/say.h"
 
-static void add_codes(cJSON *to, const char *name, const code_page *p)
-{
-    cJSON *codes = js_object(to, name);
-    for (; p->code; p++)
-        js_text(codes, p->code, p->what);
-}
-
 /* Verbs with options of their own, those that all share, and codes. */
 static cJSON *manual_json(void)
 {
-    cJSON *root = cJSON_CreateObject(), *list = js_array(root, "verbs");
+    cJSON *root = codes_make(), *list = js_array(root, "verbs");
     for (int i = 0; verbs[i]; i++) {
         cJSON *v = help_json(verbs[i]), *groups = cJSON_GetObjectItemCaseSensitive(v, "groups");
         cJSON *shared = cJSON_DetachItemFromArray(groups, cJSON_GetArraySize(groups) - 1);
@@ -28,7 +21,6 @@ static cJSON *manual_json(void)
         else
             cJSON_AddItemToArray(list, v);
     }
-    add_codes(root, "exit", exit_codes), add_codes(root, "messages", message_codes);
     return root;
 }
 
@@ -69,9 +61,9 @@ void manual_markdown(FILE *f)
     fputs("\n## Options of every verb\n", f);
     say_form(&cells, js_get(all, "shared"), TABLE);
     say_form(&plain, all,
-             "\n## Exit codes\n\n" CODES "[exit*| {@} | {} |\n]"
+             "\n## Exit codes\n\n" CODES "[exit*| {@} | {meaning} |\n]"
              "\n## Codes of messages\n\n`tessera help CODE` says what to do about each, as about exit codes.\n\n" CODES
-             "[messages*| {@} | {} |\n]");
+             "[messages*| {@} | {meaning} |\n]");
 }
 
 /* ---- roff ---- */
@@ -93,7 +85,7 @@ void manual_man(FILE *f)
                                "{line}\n].PP\n.nf\n[examples*{command}{comment}\n].fi\n"
                                "[groups*[options*.TP\n.B {spelling}\n{brief}\n]][details?.PP\n{details}\n]]"
                                ".SH OPTIONS OF EVERY VERB\n[shared/options*.TP\n.B {spelling}\n{brief}\n]"
-                               ".SH EXIT STATUS\n[exit*.TP\n.B {@}\n{}\n]";
+                               ".SH EXIT STATUS\n[exit*.TP\n.B {@}\n{meaning}\n]";
     ENDED_BY(js_free) cJSON *all = manual_json();
     say_form(&(paper){.f = f, .quote = put_roff}, all, form);
 }

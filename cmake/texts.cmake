@@ -37,8 +37,8 @@ file(GENERATE OUTPUT ${gen}/routine_texts.c CONTENT "/* Written by the build. */
 const struct routine_text routine_texts[] = {\n${routine_rows}    {0},\n};\n")
 list(APPEND library ${gen}/routine_texts.c)
 
-# What pages of reports say, and their look: bench/report/page/NAME without the last line end.
-file(GLOB pages CONFIGURE_DEPENDS bench/report/page/*)
+# What pages of reports and of the command say, and their look: the files without the last line end.
+file(GLOB pages CONFIGURE_DEPENDS bench/report/page/* cli/pages/*)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
 foreach(page IN LISTS pages)
     cmake_path(GET page FILENAME name)

@@ -9,11 +9,13 @@
 
 #include <string.h>
 
-static int put_codes(const args *a, const code_page *pages, const char *form)
+/* As data: what each code means. */
+static int put_codes(const args *a, const char *kind, const char *form)
 {
+    ENDED_BY(js_free) cJSON *all = codes_make();
+    const cJSON *one;
     cJSON *root = cJSON_CreateObject();
-    for (const code_page *p = pages; p->code; p++)
-        js_text(root, p->code, p->what);
+    cJSON_ArrayForEach(one, js_get(all, kind)) js_text(root, one->string, js_get_text(one, "meaning"));
     reply_give(a, root, form);
     return TS_OK;
 }
@@ -21,21 +23,28 @@ static int put_codes(const args *a, const code_page *pages, const char *form)
 static int topic_exit(const args *a, ts_error *e)
 {
     (void)e;
-    return put_codes(a, exit_codes, "{.!>@=code|=meaning}");
+    return put_codes(a, "exit", "{.!>@=code|=meaning}");
 }
 
 static int topic_codes(const args *a, ts_error *e)
 {
     (void)e;
-    return put_codes(a, message_codes, "{.!@=code|=meaning}");
+    return put_codes(a, "messages", "{.!@=code|=meaning}");
 }
 
-static int put_code(const args *a, const code_page *p)
+/* False: it is none. */
+static bool put_code(const args *a, const char *name)
 {
 #define PAGE "{code}{!}\n\n[^0|{meaning}]\n\n[^0|{remedy}]\n"
-    reply_give(a, js_put(reply_make("code/1"), "code:%s,meaning:%s,remedy:%s", p->code, p->what, p->remedy),
-               *p->code <= '9' ? "{!bold}exit code " PAGE : "{!bold}" PAGE);
-    return TS_OK;
+    ENDED_BY(js_free) cJSON *all = codes_make();
+    const cJSON *exit = cJSON_GetObjectItem(js_get(all, "exit"), name), /* M014 is m014, too */
+        *page = exit ? exit : cJSON_GetObjectItem(js_get(all, "messages"), name);
+    if (page)
+        reply_give(a,
+                   js_put(reply_make("code/1"), "code:%s,meaning:%s,remedy:%s", page->string,
+                          js_get_text(page, "meaning"), js_get_text(page, "remedy")),
+                   exit ? "{!bold}exit code " PAGE : "{!bold}" PAGE);
+    return page != NULL;
 }
 
 static int topic_axes(const args *a, ts_error *e)
@@ -121,9 +130,8 @@ static int run(const args *a, ts_error *e)
         if (strcmp(t->name, name) == 0)
             return t->show(a, e);
     }
-    const code_page *page = code_find(name);
-    if (page)
-        return put_code(a, page);
+    if (put_code(a, name))
+        return TS_OK;
     const verb *v = verb_find(name);
     if (!v)
         return unknown(name, e);
