@@ -1,6 +1,7 @@
 /* results.c - forms of results, and what they need beside what the files have. */
 #include "cli/results.h"
 
+#include "bench/report/form.h"
 #include "bench/report/outcome.h"
 #include "bench/report/proportion.h"
 #include "cli/outfile.h"
@@ -11,35 +12,6 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-
-/* The ratio is of times, b over a: above 1 where a is faster. */
-#define VERDICT                                                                                    \
-    "{a} vs {b}: {verdict~}[ratio? {ratio:%.3f}x (99% CI {low:%.3f} … {high:%.3f}), {launches} " \
-    "launch[launches=1?|es], {pairs} pairs[detectable?, detectable >= {detectable:%.1f%}%]|, no samples count]\n"
-/* Stands at times that a busy machine may have made longer, and where it is said once why. */
-#define MARK "†"
-#define NOTES "[notes*note: {}\n]"
-
-static const char results_form[] =
-    "{model/name}[model/dims*  {}]   {environment/threads} thread[environment/threads=1?|s] ({environment/cpu}, "
-    "{environment/isa})   peak {ceilings/fma_f32_gflops:rate} GFLOP/s f32, {ceilings/read_gbs:rate} GB/s "
-    "([ceilings/stated?as the device states|probed])\n"
-    "[candidates!<contestant|>median|>95% CI|>p90|>GFLOP/s|>peak|>memory|>error|~status|^reason\n"
-    "{name}\t{stats/median_ns}[stats/median_ns?[../machine_state/why?" MARK "]]\t"
-    "[stats/median_ns?{stats/low_ns} … {stats/high_ns}|-]\t{stats/p90_ns}\t{rate}\t[share?{share:%.0f%} %|-]\t"
-    "{memory/peak_bytes}\t[numerics/max_rel?{numerics/max_rel:%.1e}|-]\t{status}\t[reason?{reason}]]"
-    "[machine_state?machine: {machine_state/state~}[machine_state/why? (" MARK "): {machine_state/why}]; "
-    "{machine_state/counted_rounds} of {machine_state/rounds} rounds count"
-    "[machine_state/state=overloaded?, less what threads waited for a processor][machine_state/why?. The times may be "
-    "too high]\n]"
-    "[comparisons*" VERDICT
-    "[a_error?  not equally accurate: {a} is off by {a_error:%.1e} of the largest value, {b} by {b_error:%.1e}\n]"
-    "[where?  [share>1?the largest gain|{share:%.0f%} % of the difference] is in \"{where}\": "
-    "{a_ns} against {b_ns}[by?; {with} computes it by {by}, {without} does not]\n]]" NOTES;
-
-/* First what else differs between the two files: a verdict over two machines says little. */
-static const char comparison_form[] = "[differences*differs: {key}: {before} before, {after} after\n]"
-                                      "[comparisons*" VERDICT "[reason?  {reason}\n]]" NOTES;
 
 /* Peers behind candidates, in the order of the command line, with a rate: of the model's arithmetic as the first
  * candidate's plan counts it, the same work for everybody. */
@@ -140,7 +112,7 @@ bool results_show(const paper *on, const char *results, bool quiet, ts_error *e)
         cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(v, "comparisons")) add_where(v, c);
     }
     if (good)
-        say_form(on, v, whole ? results_form : comparison_form);
+        say_form(on, v, page_file("results.form"));
     cJSON_Delete(v);
     return good;
 }
