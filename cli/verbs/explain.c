@@ -1,4 +1,5 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
+#include "bench/report/form.h"
 #include "cli/ranks.h"
 #include "train/run_folder.h"
 #include "graph/base/base.h"
@@ -159,116 +160,37 @@ static void join_operands(cJSON *operands)
     }
 }
 
-/* "k2  matmul f32  encoder.layer.0.query.weight and 5 alike" */
-static const char name_form[] = "{!bold}{name}{!}  {op} {dtype}[label?  {label}][alike>0?[label?| ] and {alike} alike]",
-                  transfer_form[] = "  {transfer/from} to {transfer/to}, {transfer/bytes}[alike>0? each]\n\n";
-
-/* "m=128 n=768 k=768  151 MFLOP  2.77 MiB  28 of 32 registers  tail waste 0 %", "512 trips of 3 kernels, by one
- * worker", "launched with 25 others, at k121" */
-static const char facts_form[] =
-    "[place?  on {place}]  (rule {rule}[guessed? is refused: guess])\n"
-    "   [dims? {dims=}]  {flops}  {bytes}[registers?  {registers/used} of {registers/of} registers]"
-    "[tail_waste>0?  tail waste {tail_waste:%.3g%} %]"
-    "[predicted?  {predicted/time_ns} predicted, bound by {predicted/bound}][measured_ns?  {measured_ns} measured]\n"
-    "[trips?    [trips/ends?at most ]{trips/count:%.0f} trips of {trips/kernels} kernel[trips/kernels=1?|s]"
-    "[trips/threads=1?, by one worker][trips/inside?, the loop inside one kernel]\n]"
-    "[launch/kernels>1?    launched with {launch/kernels-} other[launch/kernels=2?|s], at {launch/last}\n]";
-
-/* On machines whose workers are groups of lanes: "96 groups of 256 lanes  about 104 registers  8 KiB shared  occupancy
- * 25 % (2 groups a processor: registers)  1 wave", and how lanes touch memory. Registers are as the assembler says
- * where there is one; a device need not say how many lanes its processors run: then there is no share of them. Then
- * "matmul: the device brings slices of a", "matmul: lanes copy slices of b: its slices are no boxes". */
-static const char group_form[] =
-    "    {groups} groups of {lanes} lanes[estimated?  {registers} registers (estimated: {estimated/registers})  "
-    "{spilled_bytes} spilled|  about {registers} registers]  {shared_bytes} shared"
-    "[occupancy>0?  occupancy {occupancy:%.3g%} % ({resident} on a processor: {limit})]"
-    "  {waves} wave[waves=1?|s], the last {last_wave:%.3g%} % full\n"
-    "    {coalesced:%.3g%} % coalesced[bank_conflicts?  {bank_conflicts:%.3g} bank conflicts an access]"
-    "  {predicted_ns} predicted, bound by {bound}\n"
-    "[products*    {stage}: [unit?by matrix units, {unit}|not by matrix units: {why}]\n"
-    "[boxes?    {stage}: the device brings slices of {boxes,}\n]"
-    "[lanes*    {../stage}: lanes copy slices of {operand}: {why}\n]]";
-
-/* Of a kernel in C, whose text is counted */
-static const char instructions_form[] =
-    "    {multiply_adds} multiply-adds of {lanes} lanes[dots>0?, {dots} dots of words][others>0?, {others} other "
-    "operations]; {loads} loads, {broadcasts} broadcasts, {stores} stores[scalars>0?; {scalars} scalar operations]  at "
-    "least {cycles/operations} cycles of operations, {cycles/loads} of loads\n";
-
-static const char loops_form[] = "[lines*    {loops}[rule?  (rule {rule}[guessed? is refused: guess])]\n]"
-                                 "[levels?[by_stage?{levels!    stage|loop|>trips|>tail|>working_set|level|>share}|"
-                                 "{levels!    loop|>trips|>tail|>working_set|level|>share}]]"
-                                 "{operands!    operand|tensor|type|layout}[notes*    {!caution}note: {!}{}\n]",
-                  declined_form[] = "[declined*    declined: {}\n]";
-
-static const char head_form[] = "target {target}  {isa}  {threads} threads  schema {schema/name}  {kernels#} kernels"
-                                "[launches? in {launches} launches]\n\n";
-
-static const char plan_form[] =
-    "[places?{places!name|target|model|>kernels|>flops|>transfers|>received_bytes|>sent_bytes|>arena_bytes|"
-    ">weights_bytes}\n]"
-    "[accuracy?predictions: half of the {accuracy/kernels} kernels that take {accuracy/share:%.3g%} % of the time "
-    "within "
-    "{accuracy/median:%.3g%} % of what is measured\n]"
-    "memory: {memory/arena_bytes} of values (at least {memory/lower_bound_bytes}"
-    "[memory/own_bytes?; {memory/own_bytes} shared with no other, by a rule]), {memory/weights_bytes} of weights, "
-    "{memory/resident_weights_bytes} of them resident\n"
-    "[bits/reproducible?bits: the same by every instruction set and number of threads\n]"
-    "[bits/choices*bits: other machines or schemas may have others: {what} ({n}), chosen by {by}\n]"
-    "[recompute*recompute: rule \"{rule}\": {saved_bytes} less at once; {forgone_bytes} in {values} values recomputed "
-    "instead of saved, {flops} computed again, {share:%.3g%} % of all\n]"
-    "[build/assembler?assembler: [build/assembler/reason?none, registers and what follows from them are estimated: "
-    "{build/assembler/reason}|{build/assembler/name} for {build/assembler/arch}: registers, spills and what follows "
-    "from them are as it says]\n]"
-    "[notes*{!caution}note: {!}{}\n]";
-
-/* ---- who waits for whom ---- */
-static const char ledger_form[] =
-    "target {target}  [devices*{;}{name}, {threads} thread[threads=1?|s]]\n\n"
-    "{!bold}kernels{!}\n"
-    "[kernels!  kernel|on|waits for\n{name} {op} {label}\t{device}/{stream}\t[waits*{;}{for} ({by})]]"
-    "\n{!bold}values{!}\n"
-    "[buffers!  value|in|on|>bytes|written by|read next|last\n"
-    "{name}[becomes?, for {becomes}]\t{place}\t{device}/{stream}\t{bytes}\t{written}[newest?, "
-    "{newest}]\t[next?{next}|-]\t[last?{last}|-]]";
-
 static bool explain_ledger(const args *a, ts_plan *plan, ts_error *e)
 {
     cJSON *root = reply_take(ts_plan_ledger(plan, e), e);
     if (root)
-        reply_give(a, root, ledger_form);
+        reply_give(a, root, page_file("ledger.form"));
     return root != NULL;
 }
 
-static void put_kernel(const paper *on, const family *m, bool why)
+static cJSON *shown_make(const family *m)
 {
-    ENDED_BY(js_free) cJSON *k = cJSON_Duplicate(m->first, true);
-    const cJSON *group = js_get(k, "group"), *counted = js_get(k, "instructions");
+    cJSON *k = cJSON_Duplicate(m->first, true);
     js_number(k, "alike", m->count - 1);
     add_lines(k);
     keep_levels(k);
     join_operands(cJSON_GetObjectItemCaseSensitive(k, "operands"));
-    say_form(on, k, name_form);
-    say_form(on, k, js_get(k, "transfer") ? transfer_form : facts_form);
-    if (group)
-        say_form(on, group, group_form);
-    if (counted)
-        say_form(on, counted, instructions_form);
-    if (!js_get(k, "transfer"))
-        say_form(on, k, loops_form), say_form(on, k, why ? declined_form : ""), fputs("\n", on->f);
+    return k;
 }
 
-static void put_all(const args *a, const cJSON *root)
+/* As explain.form says it: root becomes what is shown. Registers are as the assembler says where there is one; a device
+ * need not say how many lanes its processors run: then there is no share of them. */
+static void put_all(const args *a, cJSON *root)
 {
-    const paper on = {stdout, a->console.color_out, 0, NULL};
     const bool why = args_flag(a, "why");
     int n;
     family *list = families(js_get(root, "kernels"), args_flag(a, "all"), why, &n);
-    say_form(&on, root, head_form);
+    cJSON *shown = js_array(root, "shown");
+    js_flag(root, "why", why);
     for (int i = 0; i < n; i++)
-        put_kernel(&on, &list[i], why);
+        cJSON_AddItemToArray(shown, shown_make(&list[i]));
     families_free(list, n);
-    say_form(&on, root, plan_form);
+    say_form(&(paper){stdout, a->console.color_out, 0, NULL}, root, page_file("explain.form"));
 }
 
 /* ---- beside times ---- */
