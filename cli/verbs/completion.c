@@ -1,5 +1,6 @@
 /* completion.c - tessera completion: scripts for shells, from the same tables as help. */
 #include "bench/bench.h"
+#include "bench/report/form.h"
 #include "cli/args.h"
 #include "cli/help.h"
 #include "cli/say.h"
@@ -168,17 +169,7 @@ static void put_zsh(FILE *f, const char *s)
 
 static void zsh(FILE *f, const cJSON *all)
 {
-    say_form(
-        &(paper){.f = f, .quote = put_zsh}, all,
-        "#compdef tessera\n# zsh completion for tessera: put it as _tessera into a folder of $fpath.\n"
-        "if (( CURRENT == 2 )); then\n    local -a verbs=(\n[verbs*        '{name}:{brief}'\n]"
-        "    )\n    _describe verb verbs\n    return\nfi\nlocal verb=$words{[}2{]}\nshift words\n(( CURRENT-- "
-        "))\ncase $verb in\n"
-        "[verbs*    {name})\n        _arguments[groups*[options* \\\n            '[repeats?*]--{name}[value?=]{[}"
-        "{brief}{]}[value?:{value}:[words?[files?_alternative \"words\\:word\\:({words})\" "
-        "\"files\\:file\\:_files\"|({words})]|[folder?_files -/|[file?_files]]]]']]"
-        " \\\n            '1: :_alternative \"words\\:word\\:({words})\" \"files\\:file\\:_files\"' '*:file:_files' "
-        ";;\n]esac\n");
+    say_form(&(paper){.f = f, .quote = put_zsh}, all, page_file("zsh.form"));
 }
 
 static void put_fish(FILE *f, const char *s)
@@ -189,13 +180,7 @@ static void put_fish(FILE *f, const char *s)
 
 static void fish(FILE *f, const cJSON *all)
 {
-    say_form(
-        &(paper){.f = f, .quote = put_fish}, all,
-        "# fish completion for tessera: save it as ~/.config/fish/completions/tessera.fish.\n"
-        "[verbs*complete -c tessera -n __fish_use_subcommand -f -a {name} -d '{brief}'\n"
-        "complete -c tessera -n '__fish_seen_subcommand_from {name}' -a '{words}'\n"
-        "[groups*[options*complete -c tessera -n '__fish_seen_subcommand_from {../../name}' -l {name}"
-        "[letter? -s {letter}][words?[files? -r -F| -x] -a '{words}'|[path? -r -F|[value? -r]]] -d '{brief}'\n]]]");
+    say_form(&(paper){.f = f, .quote = put_fish}, all, page_file("fish.form"));
 }
 
 static int run(const args *a, ts_error *e)
