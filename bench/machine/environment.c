@@ -18,65 +18,58 @@
 enum { LINE = 4096, NOISE_SAMPLES = 4000 }; /* bytes of a line of /proc; runs of the canary, at most */
 static const double NOISE_SECONDS = 0.5;    /* of listening to an idle core */
 
-/* The first line of a file without its end, or false. */
-static bool first_line(const char *path, char line[LINE])
+/* The first line of a file without its end; or, with a key, the value of the first line "KEY : VALUE". */
+static bool line_of(const char *path, const char *key, char value[LINE])
 {
     FILE *f = fopen(path, "r");
-    if (!f)
-        return false;
-    bool got = fgets(line, LINE, f) != NULL;
-    fclose(f);
-    line[got ? strcspn(line, "\n") : 0] = 0;
-    return got;
-}
-
-/* The value of "KEY : VALUE" in a file of such lines; the first one. */
-static bool keyed_line(const char *path, const char *key, char value[LINE])
-{
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return false;
     char line[LINE];
     bool found = false;
-    size_t n = strlen(key);
-    while (!found && fgets(line, sizeof line, f)) {
-        const char *at = line + n;
-        if (strncmp(line, key, n) != 0)
+    while (f && !found && fgets(line, sizeof line, f)) {
+        const size_t n = key ? strlen(key) : 0;
+        const char *at = line;
+        if (key && (strncmp(line, key, n) != 0 || *(at += n + strspn(line + n, " \t")) != ':'))
             continue;
-        at += strspn(at, " \t");
-        if (*at != ':')
-            continue;
-        at += 1 + strspn(at + 1, " \t");
+        at += key ? 1 + strspn(at + 1, " \t") : 0;
         snprintf(value, LINE, "%.*s", (int)strcspn(at, "\n"), at);
         found = true;
     }
-    fclose(f);
+    if (f)
+        fclose(f);
     return found;
 }
 
-static void text_of_file(cJSON *out, const char *key, const char *path, const char *why)
+typedef struct fact {
+    const char *name, *path, *key; /* of line_of */
+    double scale;                  /* of a number; 0: it is a text */
+    const char *why;               /* it is not known, where it cannot be read */
+} fact;
+
+static void add_facts(cJSON *out, const fact *f) /* a list that ends with {0} */
 {
-    char line[LINE];
-    if (first_line(path, line))
-        js_text(out, key, line);
-    else
-        js_absent(out, key, why);
+    for (; f->name; f++) {
+        char line[LINE];
+        if (!line_of(f->path, f->key, line))
+            js_absent(out, f->name, f->why);
+        else if (f->scale > 0)
+            js_number(out, f->name, strtod(line, NULL) * f->scale);
+        else
+            js_text(out, f->name, line);
+    }
 }
 
-static void number_of_file(cJSON *out, const char *key, const char *path, double scale, const char *why)
+static void add_known(cJSON *out, const char *name, double v, const char *why) /* not where it is 0 or less */
 {
-    char line[LINE];
-    if (first_line(path, line))
-        js_number(out, key, strtod(line, NULL) * scale);
+    if (v > 0)
+        js_number(out, name, v);
     else
-        js_absent(out, key, why);
+        js_absent(out, name, why);
 }
 
 cpu_ticks cpu_ticks_now(void)
 {
     char line[LINE];
     double v[8] = {0};
-    if (!first_line("/proc/stat", line))
+    if (!line_of("/proc/stat", NULL, line))
         return (cpu_ticks){NAN, NAN};
     int n = sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6, v + 7);
     cpu_ticks t = {0, n == 8 ? v[7] : NAN};
@@ -88,7 +81,7 @@ cpu_ticks cpu_ticks_now(void)
 double load_now(void)
 {
     char line[LINE];
-    return first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN;
+    return line_of("/proc/loadavg", NULL, line) ? strtod(line, NULL) : NAN;
 }
 
 double stolen_share(cpu_ticks from, cpu_ticks to)
@@ -97,91 +90,73 @@ double stolen_share(cpu_ticks from, cpu_ticks to)
 }
 
 /* ---- parts of the block ---- */
+static const char unstated[] = "not stated by the system", no_cpuinfo[] = "not stated in /proc/cpuinfo",
+                  cpuinfo[] = "/proc/cpuinfo";
 
 static void add_processor(cJSON *out)
 {
-    static const struct {
-        const char *key, *field;
-    } field[] = {{"cpu", "model name"},
-                 {"cpu_family", "cpu family"},
-                 {"cpu_model", "model"},
-                 {"cpu_stepping", "stepping"},
-                 {"microcode", "microcode"}};
-    char line[LINE];
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
-        if (keyed_line("/proc/cpuinfo", field[i].field, line))
-            js_text(out, field[i].key, line);
-        else
-            js_absent(out, field[i].key, "not stated in /proc/cpuinfo");
-    }
+    static const fact known[] = {{"cpu", cpuinfo, "model name", 0, no_cpuinfo},
+                                 {"cpu_family", cpuinfo, "cpu family", 0, no_cpuinfo},
+                                 {"cpu_model", cpuinfo, "model", 0, no_cpuinfo},
+                                 {"cpu_stepping", cpuinfo, "stepping", 0, no_cpuinfo},
+                                 {"microcode", cpuinfo, "microcode", 0, no_cpuinfo},
+                                 {0}},
+                      threads[] = {{"smt", "/sys/devices/system/cpu/smt/control", NULL, 0, unstated}, {0}};
     cpu_list cpus;
     cpus_allowed(&cpus);
+    add_facts(out, known);
     js_put(out, "cores:%d,processors:%d", cpus.cores, cpus.n);
-    text_of_file(out, "smt", "/sys/devices/system/cpu/smt/control", "not stated by the system");
+    add_facts(out, threads);
     cJSON *list = js_array(out, "isa_available");
     for (const unit *u = units; u->isa; u++)
         if (u->present())
             js_item(list, u->isa);
-    cache_sizes c = cpus_caches();
+    const cache_sizes c = cpus_caches();
     cJSON *caches = js_object(out, "caches");
-    const char *const name[] = {"l1d_bytes", "l2_bytes", "l3_bytes"};
-    const size_t size[] = {c.l1, c.l2, c.l3};
-    for (int i = 0; i < 3; i++) {
-        if (size[i] > 0)
-            js_number(caches, name[i], (double)size[i]);
-        else
-            js_absent(caches, name[i], "not stated by the system");
-    }
+    add_known(caches, "l1d_bytes", (double)c.l1, unstated);
+    add_known(caches, "l2_bytes", (double)c.l2, unstated);
+    add_known(caches, "l3_bytes", (double)c.l3, unstated);
 }
 
+#define CPUFREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
 static void add_clocks(cJSON *out)
 {
-    static const char cpufreq[] = "/sys/devices/system/cpu/cpu0/cpufreq/";
     static const char none[] = "no cpufreq directory: the host sets the clock";
-    char path[128], line[LINE];
-    snprintf(path, sizeof path, "%sscaling_governor", cpufreq);
-    text_of_file(out, "governor", path, none);
-    snprintf(path, sizeof path, "%scpuinfo_min_freq", cpufreq);
-    number_of_file(out, "mhz_min", path, 1e-3, none);
-    snprintf(path, sizeof path, "%scpuinfo_max_freq", cpufreq);
-    number_of_file(out, "mhz_max", path, 1e-3, none);
-    if (keyed_line("/proc/cpuinfo", "cpu MHz", line))
-        js_number(out, "mhz_stated", strtod(line, NULL)); /* a guest is told a constant */
-    else
-        js_absent(out, "mhz_stated", "not stated in /proc/cpuinfo");
+    static const fact known[] = {{"governor", CPUFREQ "scaling_governor", NULL, 0, none},
+                                 {"mhz_min", CPUFREQ "cpuinfo_min_freq", NULL, 1e-3, none},
+                                 {"mhz_max", CPUFREQ "cpuinfo_max_freq", NULL, 1e-3, none},
+                                 {"mhz_stated", cpuinfo, "cpu MHz", 1, no_cpuinfo}, /* a guest is told a constant */
+                                 {0}},
+                      heat[] = {
+                          {"temperature_c", "/sys/class/thermal/thermal_zone0/temp", NULL, 1e-3, "no thermal zone"},
+                          {0}};
+    add_facts(out, known);
     js_number(out, "canary_ns", canary_measure());
-    number_of_file(out, "temperature_c", "/sys/class/thermal/thermal_zone0/temp", 1e-3, "no thermal zone");
+    add_facts(out, heat);
 }
 
 static void add_memory(cJSON *out)
 {
-    char line[LINE];
-    if (keyed_line("/proc/meminfo", "MemTotal", line))
-        js_number(out, "memory_bytes", strtod(line, NULL) * 1024);
-    else
-        js_absent(out, "memory_bytes", "not stated in /proc/meminfo");
-    text_of_file(out, "huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled", "not stated by the system");
-    text_of_file(out, "numa_nodes", "/sys/devices/system/node/online", "not stated by the system");
-    text_of_file(out, "address_layout_random", "/proc/sys/kernel/randomize_va_space", "not stated by the system");
-    text_of_file(out, "overcommit", "/proc/sys/vm/overcommit_memory", "not stated by the system");
-    text_of_file(out, "cgroup_memory_max", "/sys/fs/cgroup/memory.max", "no limit stated by the cgroup");
-    int quota = cpus_quota();
-    if (quota > 0)
-        js_number(out, "cgroup_processors", quota);
-    else
-        js_absent(out, "cgroup_processors", "not limited");
+    static const fact known[] = {
+        {"memory_bytes", "/proc/meminfo", "MemTotal", 1024, "not stated in /proc/meminfo"},
+        {"huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled", NULL, 0, unstated},
+        {"numa_nodes", "/sys/devices/system/node/online", NULL, 0, unstated},
+        {"address_layout_random", "/proc/sys/kernel/randomize_va_space", NULL, 0, unstated},
+        {"overcommit", "/proc/sys/vm/overcommit_memory", NULL, 0, unstated},
+        {"cgroup_memory_max", "/sys/fs/cgroup/memory.max", NULL, 0, "no limit stated by the cgroup"},
+        {0}};
+    add_facts(out, known);
+    add_known(out, "cgroup_processors", cpus_quota(), "not limited");
 }
 
 static void add_company(cJSON *out)
 {
+    static const fact known[] = {{"hypervisor_name", "/sys/class/dmi/id/sys_vendor", NULL, 0, "not readable"},
+                                 {"load", "/proc/loadavg", NULL, 1, "not readable"},
+                                 {0}};
     char line[LINE];
-    bool guest = keyed_line("/proc/cpuinfo", "flags", line) && strstr(line, " hypervisor");
-    js_flag(out, "hypervisor", guest);
-    text_of_file(out, "hypervisor_name", "/sys/class/dmi/id/sys_vendor", "not readable");
-    if (first_line("/proc/loadavg", line))
-        js_number(out, "load", strtod(line, NULL));
-    else
-        js_absent(out, "load", "not readable");
+    js_flag(out, "hypervisor", line_of(cpuinfo, "flags", line) && strstr(line, " hypervisor"));
+    add_facts(out, known);
 }
 
 static const char *build_kind(void)
@@ -235,10 +210,7 @@ cJSON *environment_make(const char *isa, int threads, uint64_t seed)
 {
     cJSON *out = cJSON_CreateObject();
     add_processor(out);
-    if (threads > 0)
-        js_number(out, "threads", threads);
-    else
-        js_absent(out, "threads", "not chosen yet");
+    add_known(out, "threads", threads, "not chosen yet");
     const unit *u = unit_find(isa);
     js_text(out, "isa", isa ? isa : u->isa);
     add_clocks(out);
@@ -276,7 +248,6 @@ char *noise_json(ts_error *e)
     js_put(out, "n:%d,median_ns:%g,p10_ns:%g,p90_ns:%g,max_ns:%g,disturbed_share:%g,steal_share:%g", n, median,
            stats_quantile(v, n, 0.1), stats_quantile(v, n, 0.9), stats_quantile(v, n, 1),
            n > 0 ? (double)slow / n : NAN, stolen_share(before, cpu_ticks_now()));
-    char line[LINE];
-    js_number(out, "load", first_line("/proc/loadavg", line) ? strtod(line, NULL) : NAN);
+    js_number(out, "load", load_now());
     return js_to_text(out, true);
 }
