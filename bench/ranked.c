@@ -38,11 +38,12 @@ static bool one_lap(const ranked *r, int64_t number, lap *out, ts_error *e)
 }
 
 /* As rank 0 has it: all must make as many. */
-static bool find_count(const ranked *r, double each, int *n, ts_error *e)
+static int find_count(const ranked *r, double each)
 {
     const double fits = each > 0 ? r->seconds / each : MOST;
-    *n = (int)fmin(fmax(fits, LEAST), MOST);
-    return ranks_take(r->ranks, (char *)n, sizeof *n, e);
+    int n = (int)fmin(fmax(fits, LEAST), MOST);
+    ranks_take(r->ranks, &n, sizeof n);
+    return n;
 }
 
 typedef struct column { /* of a table [piece][lap] of all ranks: a member, of one rank or over all */
@@ -109,12 +110,10 @@ static void put_all(const column *c, cJSON *out)
 bool ranked_run(const ranked *r, cJSON *out, ts_error *e)
 {
     lap one = {0};
-    int n = 0;
     for (int i = 0; i < WARM; i++)
         if (!one_lap(r, i + 1, &one, e))
             return false;
-    if (!find_count(r, one.all, &n, e))
-        return false;
+    const int n = find_count(r, one.all);
     const size_t count = (size_t)r->ranks->count;
     lap *table = heap_array(count * (size_t)n, sizeof *table),
         *own = table + (size_t)ranks_piece(r->ranks, r->ranks->rank) * (size_t)n;

@@ -4,7 +4,7 @@
 
 #include "bench/machine/environment.h"
 #include "bench/machine/probe.h"
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "graph/base/formats.h"
 #include "bench/machine/shares.h"
 #include "graph/base/stats.h"
@@ -24,10 +24,8 @@ bool breakdown_make(breakdown *b, ts_plan *p, const ts_options *o, ts_error *e)
     b->n_kernel = cJSON_GetArraySize(js_get(plan, "kernels"));
     b->threads = (int)js_get_number(plan, "threads", o->threads);
     const bool times = cJSON_IsTrue(js_get(js_get(plan, "build"), "times_kernels"));
-    b->seconds = times ? calloc((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
-    return !e->code && (b->seconds || !times ||
-                        err_memory(e, (size_t)BREAKDOWN_MOST * (size_t)b->n_kernel * sizeof *b->seconds,
-                                   "the times of %d kernels", b->n_kernel));
+    b->seconds = times ? heap_array((size_t)BREAKDOWN_MOST * (size_t)b->n_kernel + 1, sizeof *b->seconds) : NULL;
+    return !e->code;
 }
 
 void breakdown_free(breakdown *b)
@@ -109,8 +107,8 @@ static cJSON *ceilings_of(const cJSON *plan, int threads)
     cJSON *stated = ceilings_stated(plan);
     if (stated != NULL)
         return stated;
-    ENDED_BY(heap_free) char *text = probe_json(js_get_text(plan, "isa"), threads, 1, &none);
-    return text ? cJSON_Parse(text) : NULL;
+    ENDED_BY(heap_free) char *json = probe_json(js_get_text(plan, "isa"), threads, 1, &none);
+    return json ? cJSON_Parse(json) : NULL;
 }
 
 static cJSON *step_of(const breakdown *b, const train_options *w, double parts, bool probe, const cJSON *plan)

@@ -322,8 +322,8 @@ static void add_transfer(transfers *all, const shards *z, int i, int with, bool 
 
 bool cards_sum(const shards *z, ts_error *e)
 {
-    ENDED_BY(heap_free) transfers *all = calloc(1, sizeof *all);
-    bool good = all || err_memory(e, sizeof *all, "what cards send");
+    ENDED_BY(heap_free) transfers *all = heap_array(1, sizeof *all);
+    bool good = true;
     for (int round = 0; good && round < rounds_of(z); round++) {
         all->n = 0;
         for (int i = 0; i < z->n_device; i++)
@@ -341,19 +341,15 @@ bool cards_sum(const shards *z, ts_error *e)
 
 bool cards_spread(const shards *z, ts_error *e)
 {
-    transfers *all = calloc(1, sizeof *all);
+    ENDED_BY(heap_free) transfers *all = heap_array(1, sizeof *all);
     const int rounds = rounds_of(z);
-    if (!all)
-        return err_memory(e, sizeof *all, "what cards send");
     for (int i = 0; i < z->n_device; i++)
         for (int with = 0; with < z->n_device; with++)
             for (int k = 0; k < z->n_group && with != i; k++) {
                 add_transfer(all, z, i, with, true, in(AT_WEIGHTS, kept_of(&z->group[k], i, rounds)));
                 add_transfer(all, z, i, with, false, in(AT_WEIGHTS, kept_of(&z->group[k], with, rounds)));
             }
-    const bool good = ts_shared_exchange(all->n, all->t, e);
-    free(all);
-    return good;
+    return ts_shared_exchange(all->n, all->t, e);
 }
 
 bool cards_norm(const shards *z, ts_error *e)

@@ -2,7 +2,7 @@
  * given up where a trial shows that places depend on later ones. */
 #include "train/decode.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,17 +14,13 @@ static bool give_window(decoder *d, ts_plan *p, const int64_t *id, int64_t n, in
 {
     const net *w = &d->judge.net;
     const int64_t kept = n < d->length ? n : d->length;
-    data one = {.n = d->length + 1, .text.id = calloc((size_t)d->length + 1, sizeof *one.text.id)};
-    ts_array *all = calloc((size_t)net_n_arrays(w), sizeof *all);
-    bool good = (all && one.text.id) ||
-                err_memory(e, ((size_t)d->length + 1) * sizeof *one.text.id + (size_t)net_n_arrays(w) * sizeof *all,
-                           "a window of %lld tokens", (long long)d->length);
-    for (int64_t i = 0; good && i < d->length; i++)
+    data one = {.n = d->length + 1, .text.id = heap_array((size_t)d->length + 1, sizeof *one.text.id)};
+    ts_array all[MOST_FED] = {{0}};
+    for (int64_t i = 0; i < d->length; i++)
         one.text.id[i] = (int32_t)(i < kept ? id[n - kept + i] : rest);
-    good = good && net_arrays(w, &one, &(int64_t){0}, 1, all, e) && net_set(w, p, all, e);
-    for (int i = 0; all && i < net_n_arrays(w); i++)
-        ts_array_free(&all[i]);
-    free(all), free(one.text.id);
+    const bool good = net_arrays(w, &one, &(int64_t){0}, 1, all, e) && net_set(w, p, all, e);
+    net_arrays_free(w, all);
+    free(one.text.id);
     return good;
 }
 
@@ -95,16 +91,15 @@ static bool set(ts_plan *p, ts_tensor t, const ts_array *a, ts_error *e)
 static bool begin(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 {
     const int count = d->steps.n + 1;
-    ts_array *a = calloc(2 * (size_t)count, sizeof *a), *b = a + count;
-    bool good = a || err_memory(e, 2 * (size_t)count * sizeof *a, "the %d values that are kept", count);
-    good = good && run_window(d, id, n, 0, a, e) && (n == d->length || run_window(d, id, n, 1, b, e));
+    ts_array *a = heap_array(2 * (size_t)count, sizeof *a), *b = a + count;
+    bool good = run_window(d, id, n, 0, a, e) && (n == d->length || run_window(d, id, n, 1, b, e));
     if (good && n < d->length && !looks_back(d, a, b, n))
         give_up(d, "places of the model depend on later ones");
     for (int i = 0; good && d->step && i < d->steps.n; i++)
         good = set(d->step, d->steps.state[i].from, &a[i + 1], e);
     if (good)
         take_row(d, &a[0], n - 1), d->known = n;
-    for (int i = 0; a && i < 2 * count; i++)
+    for (int i = 0; i < 2 * count; i++)
         ts_array_free(&a[i]);
     free(a);
     return good;
@@ -146,14 +141,11 @@ static ts_tensor of_tokens(decoder *d, ts_error *e)
 {
     const net *n = &d->judge.net;
     ts_tensor from[MOST_FEEDS], to[MOST_FEEDS], y = NULL; /* inputs as the window has them; y as the logits */
-    ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
-    data one = {.n = d->length + 1, .text.id = calloc((size_t)d->length + 1, sizeof *one.text.id)};
-    const int count = ts_leaves(1, &d->judge.logits, NULL);
-    ts_tensor *leaf = calloc((size_t)count + 1, sizeof *leaf);
-    bool good = all && one.text.id && leaf && net_arrays(n, &one, &(int64_t){0}, 1, all, e);
-    int k = 0, found = 0;
-    if (good)
-        ts_leaves(1, &d->judge.logits, leaf);
+    ts_array all[MOST_FED] = {{0}};
+    data one = {.n = d->length + 1, .text.id = heap_array((size_t)d->length + 1, sizeof *one.text.id)};
+    int count, k = 0, found = 0;
+    ENDED_BY(heap_free) ts_tensor *leaf = leaves_make(1, &d->judge.logits, &count);
+    bool good = net_arrays(n, &one, &(int64_t){0}, 1, all, e);
     for (int i = 0; good && i < count; i++)
         for (int f = 0; f < n->n_feed; f++) {
             if (strcmp(ts_op_name(leaf[i]), "input") != 0 || strcmp(ts_name(leaf[i]), n->feed[f].port.name) != 0)
@@ -165,9 +157,8 @@ static ts_tensor of_tokens(decoder *d, ts_error *e)
         }
     if (good && found == 1)
         good = ts_replace(n->g, 1, &d->judge.logits, k, from, to, &y) || ts_graph_ok(n->g, e);
-    for (int i = 0; all && i < net_n_arrays(n); i++)
-        ts_array_free(&all[i]);
-    free(all), free(one.text.id), free(leaf);
+    net_arrays_free(n, all);
+    free(one.text.id);
     return good ? y : NULL;
 }
 
@@ -183,9 +174,7 @@ static bool make_steps(decoder *d, const ts_options *o, ts_error *e)
         return give_up(d, "the model has not just one input of tokens"), true;
     if (!ts_advance(g, (ts_sequence){logits, 1}, (ts_sequence){d->ids, 1}, &d->steps, &why))
         return give_up(d, why.text), true;
-    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)d->steps.n + 1, sizeof *all);
-    if (!all)
-        return err_memory(e, ((size_t)d->steps.n + 1) * sizeof *all, "the list of %d values that are kept", d->steps.n);
+    ENDED_BY(heap_free) ts_tensor *all = heap_array((size_t)d->steps.n + 1, sizeof *all);
     all[0] = logits;
     memcpy(all + 1, d->steps.of, (size_t)d->steps.n * sizeof *all);
     d->window = ts_plan_of(g, d->steps.n + 1, all, 0, NULL, o, e);
@@ -209,8 +198,7 @@ static bool make_own(decoder *d, const run_weights *from, const decoding *how, t
     char line[OPTION_LINE];
     const char *symbol = c->tokens >= 0 ? c->in[c->tokens].port.symbol[1] : NULL;
     const int64_t fixed = c->tokens >= 0 ? c->in[c->tokens].port.dim[1] : -1;
-    if (!(d->own = calloc(1, sizeof *d->own)))
-        return err_memory(e, sizeof *d->own, "options");
+    d->own = heap_array(1, sizeof *d->own);
     option_make(d->own);
     option_set_text(&d->own->model, from->asked.model), option_set_text(&d->own->task, "lm");
     ts_model_output(c->model, c->logits, &p);

@@ -1,6 +1,6 @@
 /* dropout.c - dropout, as the options have it: in the model's own places, in layers that --dropout-on names, and
  * before the head. Where nothing is trained (rate 0) the model's own does nothing. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "train/net.h"
 
 #include <stdio.h>
@@ -12,14 +12,14 @@ static ts_tensor random_seed(net *n) /* another for every step; which part of it
     return ts_input(n->g, "train.random", TS_I64, 1, (int64_t[]){2});
 }
 
-/* The globs but the word head, which is the head's input and no layer of the model. NULL: no memory. */
+/* The globs but the word head, which is the head's input and no layer of the model. */
 static char *without_head(const char *globs, bool *head, int *count)
 {
     const size_t size = strlen(globs) + 2; /* the last line gets an end too */
     size_t used = 0;
-    char *list = calloc(size, 1), line[OPTION_LINE];
+    char *list = heap_array(size, 1), line[OPTION_LINE];
     *head = false, *count = 0;
-    for (const char *at = globs; list && option_line(&at, line);)
+    for (const char *at = globs; option_line(&at, line);)
         if (strcmp(line, "head") == 0)
             *head = true;
         else
@@ -32,16 +32,13 @@ static bool no_such_place(net *n, const char *globs, ts_error *e)
     ts_error why = {0};
     char line[OPTION_LINE];
     ts_graph_ok(n->g, &why);
-    const int most = ts_leaves(1, &n->output, NULL);
-    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
+    int count, weights = 0;
+    ENDED_BY(heap_free) ts_tensor *all = leaves_make(1, &n->output, &count);
     char near[NEAREST_TEXT] = "";
-    int weights = 0;
-    if (all)
-        ts_leaves(1, &n->output, all);
-    for (int i = 0; all && i < most; i++)
+    for (int i = 0; i < count; i++)
         if (strcmp(ts_op_name(all[i]), "weight") == 0)
             all[weights++] = all[i];
-    for (const char *at = globs; all && option_line(&at, line) && !*near;)
+    for (const char *at = globs; option_line(&at, line) && !*near;)
         if (strstr(why.text, line))
             names_nearest(line, weights, all, near);
     err_set(e, TS_USAGE, "--dropout-on: %s", why.text);
@@ -70,8 +67,6 @@ bool net_dropout(net *n, ts_error *e)
     bool head;
     int count = 0;
     ENDED_BY(heap_free) char *list = w->dropout_on ? without_head(w->dropout_on, &head, &count) : NULL;
-    if (w->dropout_on && !list)
-        return err_memory(e, strlen(w->dropout_on) + 2, "the places of --dropout-on");
     const ts_dropout_options how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
     ts_tensor out = n->output; /* as the output */
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);

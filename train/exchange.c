@@ -89,9 +89,7 @@ static void merge_stops(exchange *x)
 
 exchange *exchange_make(const step *s, ts_error *e)
 {
-    exchange *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_memory(e, sizeof *x, "an exchange of gradients"), NULL;
+    exchange *x = heap_array(1, sizeof *x);
     x->shards = s->shards, x->aside = *s->shards->ranks, x->aside.channel = 1;
     MUST(!pthread_mutex_init(&x->lock, NULL) && !pthread_cond_init(&x->more, NULL));
     if (!find_moments(s, x, e)) {

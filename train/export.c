@@ -173,12 +173,10 @@ static bool is_factor(const char *name)
 /* Weights with factors, as one. */
 static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
-    const int most = ts_leaves(1, &n->loss, NULL);
-    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    bool good = all || err_memory(e, ((size_t)most + 1) * sizeof *all, "a list of %d weights", most);
-    if (good)
-        ts_leaves(1, &n->loss, all);
-    for (int i = 0; good && i < most; i++) {
+    int count;
+    ENDED_BY(heap_free) ts_tensor *all = leaves_make(1, &n->loss, &count);
+    bool good = true;
+    for (int i = 0; good && i < count; i++) {
         const bool given = strcmp(ts_op_name(all[i]), "input") == 0;
         const ts_tensor merged = given ? all[i] : parameter_trained(n->g, all[i], w->n, w->all); /* as all[i] */
         const ts_options usual = {0};

@@ -11,21 +11,13 @@
 
 static const double PAYS = 0.9; /* twice the ranks take at most this part of the time */
 
-static cJSON *plan_facts(ts_plan *p, ts_error *e)
-{
-    ENDED_BY(heap_free) char *facts = ts_plan_json(p, e);
-    cJSON *plan = facts ? js_parse(facts, "the plan", e) : NULL;
-    return plan;
-}
-
 /* Of the kernels of a plan, as it predicts them; NULL: it does not. */
 static double *predicted_make(const cJSON *plan, int *n, ts_error *e)
 {
     const cJSON *kernels = js_get(plan, "kernels"), *k;
-    double *out = calloc((size_t)(*n = cJSON_GetArraySize(kernels)) + 1, sizeof *out);
-    bool good = out || err_memory(e, (size_t)*n * sizeof *out, "the times of %d kernels", *n);
+    double *out = heap_array((size_t)(*n = cJSON_GetArraySize(kernels)) + 1, sizeof *out);
+    bool good = true;
     int i = 0;
-    kernels = good ? kernels : NULL;
     cJSON_ArrayForEach(k, kernels)
     {
         out[i] = 1e-9 * js_get_number(k, "predicted/time_ns", NAN);
@@ -33,11 +25,8 @@ static double *predicted_make(const cJSON *plan, int *n, ts_error *e)
     }
     if (good)
         return out;
-    if (!e->code) {
-        err_set(e, TS_UNSUPPORTED, "explain --ranks: target %s predicts no times of kernels",
-                js_get_text(plan, "target"));
-        err_hint(e, "--target c does; a run of the same target that has trained a few steps has measured them");
-    }
+    err_set(e, TS_UNSUPPORTED, "explain --ranks: target %s predicts no times of kernels", js_get_text(plan, "target"));
+    err_hint(e, "--target c does; a run of the same target that has trained a few steps has measured them");
     return free(out), NULL;
 }
 

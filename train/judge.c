@@ -2,7 +2,7 @@
  * longest example allows. */
 #include "train/judge.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "train/step.h"
 #include "train/task.h"
 
@@ -15,15 +15,12 @@
 static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out, ts_error *e)
 {
     net *t = &j->net;
-    const int most = ts_leaves(1, &t->logits, NULL);
-    ts_tensor *all = calloc((size_t)most + 3, sizeof *all), *from = calloc((size_t)most + 3, sizeof *from),
-              *to = calloc((size_t)most + 3, sizeof *to);
-    int count = most, k = 0;
-    bool good = (all && from && to) ||
-                err_memory(e, 3 * ((size_t)most + 3) * sizeof *all, "three lists of %d weights", most);
-    if (good)
-        ts_leaves(1, &t->logits, all);
-    if (good && t->head_weight)
+    int count, k = 0;
+    ENDED_BY(heap_free) ts_tensor *all = leaves_make(1, &t->logits, &count);
+    ENDED_BY(heap_free) ts_tensor *from = heap_array(2 * ((size_t)count + 2), sizeof *from);
+    ts_tensor *to = from + count + 2;
+    bool good = true;
+    if (t->head_weight)
         all[count++] = t->head_weight, all[count++] = t->head_bias;
     for (int i = 0; good && i < count; i++) {
         if (strcmp(ts_op_name(all[i]), "input") == 0)
@@ -32,9 +29,7 @@ static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out
         good = to[k] ? true : ts_graph_ok(t->g, e);
         k += from[k] != to[k];
     }
-    good = good && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
-    free(all), free(from), free(to);
-    return good;
+    return good && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
 }
 
 /* Norms over batches with the statistics that the model has. */
@@ -78,9 +73,7 @@ bool judge_make(judge *j, const train_options *w, const data *d, int64_t classes
                 ts_error *e)
 {
     *j = (judge){0};
-    train_options *own = calloc(1, sizeof *own); /* as w, with another length; borrows its texts */
-    if (!own)
-        return err_memory(e, sizeof *own, "the options of a model to judge");
+    train_options *own = heap_array(1, sizeof *own); /* as w, with another length; borrows its texts */
     *own = *w;
     own->dropout = own->smoothing = 0, own->dropout_on = NULL;
     const bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
@@ -125,7 +118,7 @@ static bool add_example(tally *t, double of)
 enum { MOST, SUM, SAID, LABEL, FACTS, SHARE = FACTS, ALL_FACTS };
 /* max x, sum of exp(x - max x), the place of max x, x at the label; where asked for all probabilities [c] */
 
-static bool plan_facts(judge *j, int n_fact, const ts_options *o, ts_error *e)
+static bool plan_of_facts(judge *j, int n_fact, const ts_options *o, ts_error *e)
 {
     const net *n = &j->net;
     const ts_tensor x = j->logits, most = ts_call1(n->g, "max axes=[-1] keepdims=1", x),
@@ -271,24 +264,23 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
     const net *n = &j->net;
     const int64_t whole = n->stream ? (d->n - 1) / n->length : d->n;
     int64_t *which = calloc((size_t)n->batch, sizeof *which);
-    ts_array *all = calloc((size_t)net_n_arrays(n), sizeof *all);
+    ts_array all[MOST_FED] = {{0}};
     tally t = {0};
     bool good = make_room(out, n, whole, depth, e) &&
-                ((which && all) || err_memory(e, (size_t)n->batch * sizeof *which, "a batch of examples"));
+                (which || err_memory(e, (size_t)n->batch * sizeof *which, "a batch of examples"));
     t.n_fact = !has_classes(n) ? 1 : out->share ? ALL_FACTS : FACTS;
-    good = good && (has_classes(n) ? plan_facts(j, t.n_fact, o, e) : judge_plan(j, o, e));
+    good = good && (has_classes(n) ? plan_of_facts(j, t.n_fact, o, e) : judge_plan(j, o, e));
     for (int64_t first = 0; good && first < whole; first += n->batch) {
         const int64_t count = whole - first < n->batch ? whole - first : n->batch;
         for (int64_t i = 0; i < count; i++)
             which[i] = n->stream ? (first + i) * n->length : first + i;
         good = net_arrays(n, d, which, count, all, e) && net_set(n, j->plan, all, e) && ts_plan_run(j->plan, e) &&
                add_batch(j, first, count, &all[n->n_feed + 1], out, &t, e);
-        for (int i = 0; i < net_n_arrays(n); i++)
-            ts_array_free(&all[i]);
+        net_arrays_free(n, all);
         if (o->progress)
             o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
     }
-    free(which), free(all);
+    free(which);
     out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
     mean_classes(out);
     out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
@@ -300,14 +292,11 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
 bool judge_bytes(const train_options *w, const data *d, int64_t classes, const ts_options *o, double *out, ts_error *e)
 {
     judge j = {0};
-    bool good = judge_make(&j, w, d, classes, 0, NULL, e) && judge_plan(&j, o, e);
-    char *json = good ? ts_plan_json(j.plan, e) : NULL;
-    cJSON *plan = json ? js_parse(json, "the plan of an evaluation", e) : NULL;
-    if ((good = plan != NULL))
-        *out = js_get_number(plan, "memory/resident_weights_bytes", 0) + js_get_number(plan, "memory/arena_bytes", 0);
-    cJSON_Delete(plan), ts_free(json);
+    const bool good = judge_make(&j, w, d, classes, 0, NULL, e) && judge_plan(&j, o, e);
+    ENDED_BY(js_free) cJSON *plan = good ? plan_facts(j.plan, e) : NULL;
+    *out = js_get_number(plan, "memory/resident_weights_bytes", 0) + js_get_number(plan, "memory/arena_bytes", 0);
     judge_free(&j);
-    return good;
+    return plan != NULL;
 }
 
 void verdict_free(verdict *v)

@@ -34,6 +34,15 @@ bool task_is_text(const train_options *w)
     return !w->data || !data_is_arrays(w->data);
 }
 
+ts_tensor *leaves_make(int n, const ts_tensor *root, int *count)
+{
+    *count = n ? ts_leaves(n, root, NULL) : 0;
+    ts_tensor *all = heap_array((size_t)*count + 2, sizeof *all);
+    if (n)
+        ts_leaves(n, root, all);
+    return all;
+}
+
 ts_tensor net_call(ts_graph *g, int count, const ts_tensor *in, const char *fmt, ...)
 {
     char call[256];
@@ -107,23 +116,18 @@ static bool is_head_of(const net *n, ts_tensor t)
 }
 
 /* A model that was trained before may have a head of that name: the new one is put on it under the next name. */
-static bool name_head(net *n, ts_error *e)
+static void name_head(net *n)
 {
     const int outputs = ts_model_outputs(n->model);
-    ENDED_BY(heap_free) ts_tensor *output = calloc((size_t)outputs + 1, sizeof *output);
-    for (int i = 0; output && i < outputs; i++)
+    ENDED_BY(heap_free) ts_tensor *output = heap_array((size_t)outputs + 1, sizeof *output);
+    for (int i = 0; i < outputs; i++)
         output[i] = ts_model_tensor(n->model, i);
-    const int most = output ? ts_leaves(outputs, output, NULL) : 0;
-    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    const bool good = (output && all) || err_memory(e, ((size_t)outputs + (size_t)most + 2) * sizeof *all,
-                                                    "lists of %d weights and %d outputs", most, outputs);
-    if (good)
-        ts_leaves(outputs, output, all);
+    int count;
+    ENDED_BY(heap_free) ts_tensor *all = leaves_make(outputs, output, &count);
     snprintf(n->head, sizeof n->head, "head");
-    for (int i = 0, next = 2; good && i < most; i++)
+    for (int i = 0, next = 2; i < count; i++)
         if (is_head_of(n, all[i]))
             snprintf(n->head, sizeof n->head, "head%d", next++), i = -1;
-    return good;
 }
 
 static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
@@ -178,10 +182,11 @@ bool net_head(net *n, ts_tensor x, int64_t out, ts_error *e)
     n->logits = x;
     if (none)
         return true;
-    if (!name_head(n, e) || (n->asked->head && !read_head(n, width, out, e)))
-        return false;
+    name_head(n);
     if (!n->asked->head)
         draw_head(n, width, out);
+    else if (!read_head(n, width, out, e))
+        return false;
     const ts_tensor turned = net_call(n->g, 1, &n->head_weight, "transpose axes=[1,0]");  /* [h, c] */
     n->logits = ts_call2(n->g, "add", ts_call2(n->g, "matmul", x, turned), n->head_bias); /* [b, c] */
     return true;
@@ -205,13 +210,9 @@ static bool own_loss(net *n, ts_error *e)
 /* A statistic that is read as something else too cannot follow the batches. */
 static bool statistics_apart(const net *n, ts_error *e)
 {
-    const int most = n->n_stat ? ts_leaves(1, &n->output, NULL) : 0;
-    ENDED_BY(heap_free) ts_tensor *all = calloc((size_t)most + 1, sizeof *all);
-    if (!all)
-        return err_memory(e, ((size_t)most + 1) * sizeof *all, "a list of %d weights", most);
-    if (most)
-        ts_leaves(1, &n->output, all);
-    for (int i = 0; i < most && !e->code; i++)
+    int count;
+    ENDED_BY(heap_free) ts_tensor *all = leaves_make(n->n_stat > 0, &n->output, &count);
+    for (int i = 0; i < count && !e->code; i++)
         for (int k = 0; k < n->n_stat && !e->code; k++)
             if (all[i] == n->stat[k].start) {
                 err_set(e, TS_UNSUPPORTED, "\"%s\" is a running statistic and another weight too, as one tensor",

@@ -55,10 +55,13 @@ bool net_dropout_fits(const net *n, bool has_head, ts_error *e);
 /* "the nearest are a, b": names that were meant by a glob that matches none (nearest.c). */
 enum { NEAREST_TEXT = 800 }; /* bytes of a message */
 void names_nearest(const char *glob, int n, const ts_tensor *all, char out[NEAREST_TEXT]);
-bool task_is_text(const train_options *w); /* data is lines or a stream, not arrays */
+bool task_is_text(const train_options *w);                        /* data is lines or a stream, not arrays */
+ts_tensor *leaves_make(int n, const ts_tensor *root, int *count); /* with room for two more; the caller's */
 
 /* The arrays of examples which[0 .. batch): one for each feed, then the label (data NULL without). */
+enum { MOST_FED = MOST_FEEDS + 2 }; /* arrays of a batch */
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e);
+void net_arrays_free(const net *n, ts_array *all); /* also after a failure of net_arrays */
 bool net_set(const net *n, ts_plan *p, const ts_array *all, ts_error *e);
 int net_n_arrays(const net *n);
 const char *net_array_name(const net *n, int i); /* of the input that it is for; "" where there is none */

@@ -189,9 +189,10 @@ static bool tell_dims(const net *n, ts_error *e)
 
 bool net_bind(net *n, const data *d, ts_error *e)
 {
-    n->n_feed = ts_model_inputs(n->model);
-    if (n->n_feed > MOST_FEEDS)
-        return err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be fed", n->n_feed, MOST_FEEDS);
+    const int inputs = ts_model_inputs(n->model);
+    if (inputs > MOST_FEEDS)
+        return err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be fed", inputs, MOST_FEEDS);
+    n->n_feed = inputs;
     for (int i = 0; i < n->n_feed; i++) {
         feed *f = &n->feed[i];
         ts_model_input(n->model, i, &f->port);
@@ -253,6 +254,12 @@ int net_n_arrays(const net *n)
     return n->n_feed + 2;
 }
 
+void net_arrays_free(const net *n, ts_array *all)
+{
+    for (int i = 0; i < net_n_arrays(n); i++)
+        ts_array_free(&all[i]);
+}
+
 /* Room for a value of t. */
 static bool like(ts_array *a, ts_tensor t, ts_error *e)
 {
@@ -260,7 +267,7 @@ static bool like(ts_array *a, ts_tensor t, ts_error *e)
 }
 
 /* [batch], of a stream [batch, length]: the token that comes next. Without labels 0: nobody reads the loss then. */
-static bool fill_label(const net *n, const data *d, const int64_t *which, ts_array *a)
+static void fill_label(const net *n, const data *d, const int64_t *which, ts_array *a)
 {
     for (int64_t r = 0; r < n->batch; r++)
         for (int64_t k = 0; k < (n->stream ? n->length : 1); k++)
@@ -270,7 +277,6 @@ static bool fill_label(const net *n, const data *d, const int64_t *which, ts_arr
                 ts_array_set(a, r, (double)r);
             else
                 ts_array_set(a, r, d->label ? d->label[which[r]] : 0);
-    return true;
 }
 
 /* Fewer examples than a batch: the first one fills it up, and whoever reads the result leaves those rows aside. */

@@ -1,5 +1,6 @@
 /* parameters.c - what a step trains: weights that the loss depends on, or factors beside some of them, and the head. */
 #include "train/step.h"
+#include "graph/base/base.h"
 #include "graph/base/dtype.h"
 
 #include <fnmatch.h>
@@ -48,21 +49,17 @@ static bool check_globs(const char *option, const char *globs, int n, const ts_t
     return true;
 }
 
-/* All that could be trained, the head last. Count 0: no memory. */
-static int candidates(const net *n, ts_tensor **out)
+/* All that could be trained, the head last; the caller's. */
+static ts_tensor *candidates_make(const net *n, int *found)
 {
-    const int most = ts_leaves(1, &n->loss, NULL);
-    ts_tensor *all = *out = calloc((size_t)most + 3, sizeof *all);
-    int k = 0;
-    if (!all)
-        return 0;
-    ts_leaves(1, &n->loss, all);
-    for (int i = 0; i < most; i++)
+    int count, k = 0;
+    ts_tensor *all = leaves_make(1, &n->loss, &count);
+    for (int i = 0; i < count; i++)
         if (is_parameter(n, all[i]) && all[i] != n->head_weight && all[i] != n->head_bias)
             all[k++] = all[i];
     if (n->head_weight)
         all[k++] = n->head_weight, all[k++] = n->head_bias;
-    return k;
+    return *found = k, all;
 }
 
 /* ---- what becomes of each ---- */
@@ -135,50 +132,44 @@ static bool swapped(ts_graph *g, int n, const ts_tensor *t, const void *user, ts
 
 bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
 {
-    ENDED_BY(heap_free) ts_tensor *root = calloc((size_t)n->n_stat + 1, sizeof *root);
-    bool good = root || err_memory(e, ((size_t)n->n_stat + 1) * sizeof *root, "the statistics of the step");
-    if (good) {
-        root[0] = s->loss;
-        for (int i = 0; i < n->n_stat; i++)
-            root[1 + i] = s->follow[i];
-        good = f(n->g, 1 + n->n_stat, root, user, root) || ts_graph_ok(n->g, e);
-        s->loss = root[0];
-        for (int i = 0; i < n->n_stat; i++)
-            s->follow[i] = root[1 + i];
-    }
+    ENDED_BY(heap_free) ts_tensor *root = heap_array((size_t)n->n_stat + 1, sizeof *root);
+    const size_t size = (size_t)n->n_stat * sizeof *root;
+    root[0] = s->loss;
+    memcpy(root + 1, s->follow, size);
+    const bool good = f(n->g, 1 + n->n_stat, root, user, root) || ts_graph_ok(n->g, e);
+    s->loss = root[0];
+    memcpy(s->follow, root + 1, size);
     return good;
 }
 
 /* Statistics stand behind the parameters. */
-static bool keep_statistics(step *s, const net *n)
+static void keep_statistics(step *s, const net *n)
 {
     s->n_weight = s->n_parameter;
     for (int i = 0; i < n->n_stat; i++)
         s->parameter[s->n_weight++] = (parameter){ts_name(n->stat[i].from), n->stat[i].start, n->stat[i].from, NULL};
-    return true;
 }
 
 bool parameters_make(step *s, net *n, ts_error *e)
 {
     const train_options *w = s->asked;
-    ts_tensor *all;
-    const int k = candidates(n, &all);
+    int k;
+    ENDED_BY(heap_free) ts_tensor *all = candidates_make(n, &k);
     const size_t most = 2 * (size_t)k + 1;
-    swaps swap = {.from = calloc(most, sizeof *swap.from),
-                  .to = calloc(most, sizeof *swap.to),
-                  .factor = calloc(most, sizeof *swap.factor)};
-    s->parameter = calloc(most + (size_t)n->n_stat, sizeof *s->parameter);
-    s->follow = calloc((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
-    for (int i = 0; s->follow && i < n->n_stat; i++)
+    swaps swap = {.from = heap_array(most, sizeof *swap.from),
+                  .to = heap_array(most, sizeof *swap.to),
+                  .factor = heap_array(most, sizeof *swap.factor)};
+    s->parameter = heap_array(most + (size_t)n->n_stat, sizeof *s->parameter);
+    s->follow = heap_array((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
+    for (int i = 0; i < n->n_stat; i++)
         s->follow[i] = n->stat[i].to;
-    bool good = (all && swap.from && swap.to && swap.factor && s->parameter && s->follow) ||
-                err_memory(e, most * (sizeof *swap.from + sizeof *swap.to + sizeof *swap.factor + sizeof *s->parameter),
-                           "%d parameters", k);
-    good = good && check_globs("freeze", w->freeze, k, all, e) &&
-           (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
-           check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
-           step_remake(s, n, swapped, &swap, e) && keep_statistics(s, n);
-    free(all), free(swap.from), free(swap.to), free(swap.factor);
+    const bool good = check_globs("freeze", w->freeze, k, all, e) &&
+                      (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
+                      check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
+                      step_remake(s, n, swapped, &swap, e);
+    if (good)
+        keep_statistics(s, n);
+    free(swap.from), free(swap.to), free(swap.factor);
     return good;
 }
 

@@ -124,9 +124,7 @@ static bool write_data(const training_program *t, const char *folder, ts_error *
     const net *n = t->net;
     const int count = net_n_arrays(n);
     char path[MOST_PATH];
-    ENDED_BY(heap_free) int *input = calloc((size_t)count + 1, sizeof *input);
-    if (!input)
-        return err_memory(e, ((size_t)count + 1) * sizeof *input, "the list of %d inputs", count);
+    int input[MOST_FED];
     for (int i = 0; i < count; i++)
         input[i] = input_of(t->step, net_array_name(n, i));
     snprintf(path, sizeof path, "%s/data.bin", folder);

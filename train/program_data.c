@@ -1,6 +1,6 @@
 /* program_data.c - data.bin of an emitted training program: what each input gets of each example, once, and which
  * examples each batch takes. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "train/program.h"
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@ enum { PIECE = 6, HEADER = 4 }; /* numbers */
 typedef struct writing {
     const training_program *t;
     int n; /* of pieces; two for an input of pairs */
-    piece *piece;
+    piece piece[2 * MOST_FED];
     char *file;
     int64_t size;
-    ts_array *all; /* of one batch */
+    ts_array all[MOST_FED]; /* of one batch */
 } writing;
 
 /* The examples of a stream begin at any token; `length` of them are read from each place. */
@@ -60,8 +60,7 @@ static bool add_pieces(writing *w, int array, int input, ts_error *e)
 
 static bool batch_of(writing *w, const int64_t *which, int64_t count, ts_error *e)
 {
-    for (int i = 0; i < net_n_arrays(w->t->net); i++)
-        ts_array_free(&w->all[i]), w->all[i] = (ts_array){0};
+    net_arrays_free(w->t->net, w->all);
     return net_arrays(w->t->net, w->t->data, which, count, w->all, e);
 }
 
@@ -127,16 +126,13 @@ static bool find_pieces(writing *w, const int *input, int *array, ts_error *e)
 
 bool program_data(const training_program *t, const int *input, const char *path, ts_error *e)
 {
-    const size_t n = (size_t)net_n_arrays(t->net);
-    writing w = {.t = t, .piece = calloc(2 * n + 1, sizeof *w.piece), .all = calloc(n + 1, sizeof *w.all)};
-    int *array = calloc(2 * n + 1, sizeof *array);
-    int64_t *which = calloc((size_t)t->net->batch + 1, sizeof *which);
-    bool good = (w.piece && w.all && array && which) ||
-                err_memory(e, (2 * n + 1) * (sizeof *w.piece + sizeof *array), "the list of the program's data");
-    good = good && batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) && put_values(&w, array, which, e) &&
-           put_order(&w, t->updates * t->net->asked->accumulate, e) && ts_file_write(path, w.file, (size_t)w.size, e);
-    for (size_t i = 0; w.all && i < n; i++)
-        ts_array_free(&w.all[i]);
-    free(w.piece), free(w.all), free(w.file), free(array), free(which);
+    writing w = {.t = t};
+    int array[2 * MOST_FED];
+    ENDED_BY(heap_free) int64_t *which = heap_array((size_t)t->net->batch + 1, sizeof *which);
+    const bool good = batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) &&
+                      put_values(&w, array, which, e) && put_order(&w, t->updates * t->net->asked->accumulate, e) &&
+                      ts_file_write(path, w.file, (size_t)w.size, e);
+    net_arrays_free(t->net, w.all);
+    free(w.file);
     return good;
 }

@@ -203,14 +203,13 @@ bool ranks_open(ranks *r, ts_error *e)
     void *library = library_find(name);
     if (!library || !(r->by = dlsym(library, COLLECTIVE_RECORD)))
         return no_library(name, e);
-    if (!(r->pulse = calloc(1, sizeof *r->pulse)))
-        return err_memory(e, sizeof *r->pulse, "a sign of life");
+    r->pulse = heap_array(1, sizeof *r->pulse);
     if (!r->by->open(&r->rank, &r->count, &r->pulse->beats))
         return err_set(e, TS_TOOLCHAIN, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)");
     if (r->count != count)
         return not_its_own(r, count, e);
-    if (!(r->ends_by = calloc(1, sizeof *r->ends_by)) || on_exit(end_all, r->ends_by) != 0 ||
-        pthread_create(&r->watch, NULL, watch, r) != 0)
+    r->ends_by = heap_array(1, sizeof *r->ends_by);
+    if (on_exit(end_all, r->ends_by) != 0 || pthread_create(&r->watch, NULL, watch, r) != 0)
         return err_memory(e, 0, "a thread that watches the other ranks");
     *r->ends_by = r->by, r->watched = true;
     return true;
@@ -220,8 +219,7 @@ void ranks_close(ranks *r)
 {
     if (!r->by)
         return;
-    char *all = calloc((size_t)r->count, 1);
-    MUST(all);
+    char *all = heap_array((size_t)r->count, 1);
     ranks_spread(r, all, (size_t)r->count); /* nobody goes while another one still works */
     free(all);
     r->ends = true;
@@ -335,17 +333,14 @@ void ranks_collect(const ranks *r, const void *piece, void *v, size_t n)
         r->by->exchange(r->channel, i, NULL, 0, i, (char *)v + (size_t)ranks_piece(r, i) * n, n);
 }
 
-bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e)
+void ranks_take(const ranks *r, void *said, size_t n)
 {
-    char *all = calloc((size_t)r->count, n);
-    if (!all)
-        return err_memory(e, (size_t)r->count * n, "what rank 0 says");
+    char *all = heap_array((size_t)r->count, n);
     if (r->rank == 0)
         memcpy(all, said, n);
     ranks_spread(r, all, (size_t)r->count * n);
     memcpy(said, all, n); /* the piece of rank 0 is the first */
     free(all);
-    return true;
 }
 
 /* ---- agreement ---- */
@@ -360,7 +355,9 @@ bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts
         snprintf(machine, MACHINE_TEXT, "%s", js_get_text(root, "text"));
     cJSON_Delete(root), ts_free(facts);
     o->machine = machine;
-    return good && ranks_take(r, machine, MACHINE_TEXT, e);
+    if (good)
+        ranks_take(r, machine, MACHINE_TEXT);
+    return good;
 }
 
 static bool differs(const agreement *all, const agreement *own, const agreement *other, int rank, ts_error *e)
@@ -374,9 +371,7 @@ bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e)
     if (!r->by)
         return true;
     const size_t row = (size_t)n * sizeof *all;
-    agreement *table = calloc((size_t)r->count, row); /* [piece][what]; of other ranks the values alone count */
-    if (!table)
-        return err_memory(e, (size_t)r->count * row, "what ranks have");
+    agreement *table = heap_array((size_t)r->count, row); /* [piece][what]; of other ranks the values alone count */
     memcpy(table + ranks_piece(r, r->rank) * n, all, row);
     ranks_spread(r, table, (size_t)r->count * row);
     bool good = true;

@@ -44,7 +44,7 @@ double ranks_seconds(const ranks *r, size_t bytes, const network *by);    /* of 
 bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);         /* of each one's v its own piece of the sum */
 void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of each one's own piece all of v */
 void ranks_collect(const ranks *r, const void *piece, void *v, size_t n); /* the same on rank 0 alone; n: of a piece */
-bool ranks_take(const ranks *r, char *said, size_t n, ts_error *e);       /* said becomes that of rank 0 */
+void ranks_take(const ranks *r, void *said, size_t n);                    /* said becomes that of rank 0 */
 
 /* Loops, and with them bits, follow from the machine: all plan for that of rank 0, which o->machine becomes. */
 bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts_error *e);

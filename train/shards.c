@@ -121,15 +121,12 @@ bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *
 
 bool shards_weights(step *s, ts_error *e)
 {
-    ts_tensor *t = calloc((size_t)s->n_weight + 1, sizeof *t); /* as the weights */
-    if (!t)
-        return err_memory(e, (size_t)s->n_weight * sizeof *t, "the list of %d weights", s->n_weight);
+    ENDED_BY(heap_free) ts_tensor *t = heap_array((size_t)s->n_weight + 1, sizeof *t); /* as the weights */
     for (int i = 0; i < s->n_weight; i++)
         t[i] = s->parameter[i].input;
     bool good = true;
     for (int i = 0; good && i < s->shards->n_device; i++)
         good = shards_lend(s, s->shards->device[i].plan, t, &s->shards->weights, e);
-    free(t);
     return good;
 }
 
@@ -149,14 +146,10 @@ static bool add_sum(step *s, net *n, int i, ts_tensor grad, ts_state *out)
 static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
 {
     const size_t most = (size_t)s->n_weight + 1;
-    ts_tensor *grad = calloc(2 * most, sizeof *grad), *in = grad ? grad + most : NULL; /* each as its parameter */
-    ENDED_BY(heap_free) ts_state *state = calloc(most, sizeof *state);
-    s->sum = calloc(most, sizeof *s->sum);
-    bool good = (grad && state && s->sum) || err_memory(e, most * (2 * sizeof *grad + sizeof *state + sizeof *s->sum),
-                                                        "the gradients of %d parameters", s->n_parameter);
-    for (int i = 0; good && i < s->n_parameter; i++)
-        in[i] = s->parameter[i].input;
-    good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
+    ENDED_BY(heap_free) ts_tensor *grad = heap_array(2 * most, sizeof *grad);
+    ENDED_BY(heap_free) ts_state *state = heap_array(most, sizeof *state);
+    s->sum = heap_array(most, sizeof *s->sum);
+    bool good = step_gradients(s, n, grad + most, grad, e);
     s->shards->adds = good ? ts_input(n->g, "train.adds", TS_BOOL, 0, NULL) : NULL;
     for (int i = 0; good && i < s->n_weight; i++)
         good = add_sum(s, n, i, i < s->n_parameter ? grad[i] : s->follow[i - s->n_parameter], &state[i]) ||
@@ -164,7 +157,6 @@ static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
     const ts_tensor loss = good ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
     if (good && ts_graph_ok(n->g, e))
         good = devices_make(s, o, &(devices_want){n->g, loss, s->n_weight, state}, e);
-    free(grad);
     return good && s->plan;
 }
 
@@ -263,18 +255,15 @@ bool shards_lend_weights(step *s, ts_error *e)
 }
 
 /* As a step that is one plan would have them: those of a parameter together. */
-static bool name_states(step *s, ts_error *e)
+static void name_states(step *s)
 {
     shards *z = s->shards;
     for (int i = 0; i < s->n_parameter; i++)
         s->n_state += z->group[z->in[i]].n_state;
-    z->name = calloc((size_t)s->n_state + 1, sizeof *z->name);
-    bool good = z->name != NULL;
-    for (int i = 0, k = 0; good && i < s->n_parameter; i++)
-        for (int j = 0; good && j < z->group[z->in[i]].n_state; j++)
-            good = asprintf(&z->name[k++], "%s%s", ts_name(s->parameter[i].input), z->group[z->in[i]].state[j].name) >
-                   0;
-    return good || err_memory(e, (size_t)s->n_state * sizeof *z->name, "the names of %d states", s->n_state);
+    z->name = heap_array((size_t)s->n_state + 1, sizeof *z->name);
+    for (int i = 0, k = 0; i < s->n_parameter; i++)
+        for (int j = 0; j < z->group[z->in[i]].n_state; j++)
+            MUST(asprintf(&z->name[k++], "%s%s", ts_name(s->parameter[i].input), z->group[z->in[i]].state[j].name) > 0);
 }
 
 static bool lend_sums(const step *s, ts_error *e) /* each device's own */
@@ -287,22 +276,21 @@ static bool lend_sums(const step *s, ts_error *e) /* each device's own */
 
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e)
 {
-    shards *z = s->shards = calloc(1, sizeof *z);
-    if (!z)
-        return err_memory(e, sizeof *z, "the shards of a batch");
+    shards *z = s->shards = heap_array(1, sizeof *z);
     z->ranks = r, z->n = s->asked->shards, z->own = z->n / r->count, z->n_device = ranks_devices(r);
     z->first = ranks_piece(r, r->rank) * z->own, z->n_holder = 1;
-    z->in = calloc((size_t)s->n_weight + 1, sizeof *z->in), z->at = calloc((size_t)s->n_weight + 1, sizeof *z->at);
-    if (!z->in || !z->at)
-        return err_memory(e, (size_t)s->n_weight * sizeof *z->at, "the places of %d weights", s->n_weight);
+    z->in = heap_array((size_t)s->n_weight + 1, sizeof *z->in);
+    z->at = heap_array((size_t)s->n_weight + 1, sizeof *z->at);
     if (!can_be_cut(s, n, e))
         return false;
     lay_out(s);
     if (!make_room(s, e) || !make_gradients(s, n, o, e))
         return false;
     cards_choose(s);
-    return make_update(s, n, o, e) && cards_make(s, n, o, e) && name_states(s, e) && shards_weights(s, e) &&
-           lend_sums(s, e) && (z->exchange = exchange_make(s, e)) != NULL;
+    if (!make_update(s, n, o, e) || !cards_make(s, n, o, e))
+        return false;
+    name_states(s);
+    return shards_weights(s, e) && lend_sums(s, e) && (z->exchange = exchange_make(s, e)) != NULL;
 }
 
 double shards_bytes(const step *s, int64_t own, double *kept)

@@ -68,6 +68,7 @@ typedef struct shards {
 } shards;
 /* In step.c; the plan is the step's, or the update's. What a plan does not need is not set. */
 bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e);
+bool step_gradients(step *s, net *n, ts_tensor *in, ts_tensor *grad, ts_error *e); /* each as its parameter */
 bool step_scalar(ts_plan *p, int output, double *v, ts_error *e);
 bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e);
 bool step_random(const step *s, ts_plan *p, int64_t number,

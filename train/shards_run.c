@@ -185,13 +185,11 @@ static bool tell_norms(const step *s, const float *sum, double scale, step_resul
 }
 
 /* Losses of all shards and whether any rank is to end, in the order of pieces. */
-static bool share_losses(const step *s, step_result *r, ts_error *e)
+static void share_losses(const step *s, step_result *r)
 {
     const shards *z = s->shards;
     const int64_t width = z->own + 1, n = width * z->ranks->count, rank = z->ranks->rank;
-    double *all = calloc((size_t)n, sizeof *all);
-    if (!all)
-        return err_memory(e, (size_t)n * sizeof *all, "the losses of %lld shards", (long long)z->n);
+    ENDED_BY(heap_free) double *all = heap_array((size_t)n, sizeof *all);
     double *own = all + ranks_piece(z->ranks, (int)rank) * width;
     memcpy(own, z->loss + rank * z->own, (size_t)z->own * sizeof *own);
     own[z->own] = r->stop;
@@ -201,8 +199,6 @@ static bool share_losses(const step *s, step_result *r, ts_error *e)
         memcpy(z->loss + i * z->own, of, (size_t)z->own * sizeof *of);
         r->stop = r->stop || of[z->own] != 0;
     }
-    free(all);
-    return true;
 }
 
 /* ---- the update ---- */
@@ -271,8 +267,7 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
     const int64_t parts = s->asked->accumulate, part = at % parts;
     const double scale = 1 / ((double)z->n * (double)parts);
     ranks_lives(z->ranks);
-    if (!share_losses(s, r, e))
-        return false;
+    share_losses(s, r);
     r->loss = (part ? r->loss : 0) + tree_sum(z->loss, z->n, 1) * scale;
     const float *sum = add_batch(s, part == 0);
     if (!tell_norms(s, sum, scale, r, e))

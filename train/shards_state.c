@@ -20,16 +20,16 @@ static bool take_kept(step *s, const shard_group *g, const shard_state *of, cons
         if (&z->group[z->in[i]] != g)
             continue;
         ts_array a = {0};
-        char *name = NULL;
-        bool good = asprintf(&name, "%s%s", ts_name(t), of->name) > 0 || err_memory(e, 0, "the name of a state");
-        good = good && ts_tensors_get(kept, name, &a, e);
+        ENDED_BY(heap_free) char *name = NULL;
+        MUST(asprintf(&name, "%s%s", ts_name(t), of->name) > 0);
+        bool good = ts_tensors_get(kept, name, &a, e);
         if (good && (a.dtype != TS_F32 || a.rank != ts_rank(t) ||
                      memcmp(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim) != 0))
             good = err_set(e, TS_BAD_INPUT, "\"%s\" is %s in the checkpoint, not as its parameter", name,
                            array_type(&a).s);
         if (good)
             memcpy(flat + z->at[i], a.data, (size_t)ts_array_count(&a) * sizeof *flat);
-        ts_array_free(&a), free(name);
+        ts_array_free(&a);
         if (!good)
             return false;
     }

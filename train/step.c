@@ -161,27 +161,17 @@ bool step_optimize(step *s, net *n, const step_optimizing *of, ts_updates *out, 
     return ts_graph_ok(n->g, e) && (ts_optimize(n->g, &o, of->n, of->parameter, of->grad, out) || ts_graph_ok(n->g, e));
 }
 
-static bool optimize(step *s, net *n, const ts_tensor *grad, ts_updates *out, ts_error *e)
+static bool optimize(step *s, net *n, const ts_tensor *in, const ts_tensor *grad, ts_updates *out, ts_error *e)
 {
     ts_rule rule[MOST_RULES];
-    char(*line)[OPTION_LINE] = calloc(MOST_RULES, sizeof *line);
-    ts_tensor *input = calloc((size_t)s->n_parameter + 1, sizeof *input); /* each as its parameter */
-    bool good = (line && input) ||
-                err_memory(e, MOST_RULES * sizeof *line + ((size_t)s->n_parameter + 1) * sizeof *input,
-                           "the rules of %d parameters", s->n_parameter);
-    for (int i = 0; good && i < s->n_parameter; i++)
-        input[i] = s->parameter[i].input;
-    const int n_rule = good ? no_decay(s->asked, rule, line) : 0;
-    good = good && step_optimize(s, n,
-                                 &(step_optimizing){.n = s->n_parameter,
-                                                    .parameter = input,
-                                                    .grad = grad,
-                                                    .clip = s->asked->clip,
-                                                    .n_rule = n_rule,
-                                                    .rule = rule},
-                                 out, e);
-    free(line), free(input);
-    return good;
+    ENDED_BY(heap_free) char(*line)[OPTION_LINE] = heap_array(MOST_RULES, sizeof *line);
+    const step_optimizing all = {.n = s->n_parameter,
+                                 .parameter = in,
+                                 .grad = grad,
+                                 .clip = s->asked->clip,
+                                 .n_rule = no_decay(s->asked, rule, line),
+                                 .rule = rule};
+    return step_optimize(s, n, &all, out, e);
 }
 
 /* A statistic before the update, where that takes several batches: each moves it, and one that is not finite undoes
@@ -244,34 +234,31 @@ static void add_sums(step *s, net *n, const ts_update *sums, ts_state *state, in
     }
 }
 
+bool step_gradients(step *s, net *n, ts_tensor *in, ts_tensor *grad, ts_error *e)
+{
+    for (int i = 0; i < s->n_parameter; i++)
+        in[i] = s->parameter[i].input;
+    return precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
+}
+
 static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
 {
     const size_t n_parameter = (size_t)s->n_parameter;
-    ts_tensor *grad = calloc(2 * n_parameter + 5, sizeof *grad),
-              *out = grad ? grad + n_parameter : NULL; /* grad: each as its parameter */
-    ts_tensor *in = calloc(n_parameter, sizeof *in),
-              *mean = calloc(n_parameter, sizeof *mean); /* each as its parameter */
-    ENDED_BY(heap_free) ts_update *sums = calloc(n_parameter, sizeof *sums);
+    ENDED_BY(heap_free) ts_tensor *in = heap_array(4 * n_parameter + 5, sizeof *in);
+    ts_tensor *grad = in + n_parameter, *mean = grad + n_parameter; /* as in, each as its parameter */
+    ts_tensor *out = mean + n_parameter;
+    ENDED_BY(heap_free) ts_update *sums = heap_array(n_parameter, sizeof *sums);
     ts_updates u = {0};
-    bool good = (grad && in && mean && sums) || err_memory(e,
-                                                           (2 * n_parameter + 5) * sizeof *grad +
-                                                               n_parameter * (sizeof *in + sizeof *mean + sizeof *sums),
-                                                           "the gradients of %d parameters", s->n_parameter);
-    for (int i = 0; good && i < s->n_parameter; i++)
-        in[i] = s->parameter[i].input;
-    good = good && precision_mixed(s, n, e) && precision_grad(s, n, in, grad, e);
+    bool good = step_gradients(s, n, in, grad, e);
     if (good && s->asked->accumulate > 1) {
         s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
         good = ts_accumulate(n->g, s->n_parameter, grad, (double)s->asked->accumulate, sums, mean) ||
                ts_graph_ok(n->g, e);
     }
-    good = good && optimize(s, n, s->last ? mean : grad, &u, e);
+    good = good && optimize(s, n, in, s->last ? mean : grad, &u, e);
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
-    ENDED_BY(heap_free) ts_state *state = calloc(most, sizeof *state);
-    s->state = calloc(most, sizeof *s->state), s->sum = calloc(n_parameter + 1, sizeof *s->sum);
-    good = good && ((state && s->state && s->sum) ||
-                    err_memory(e, most * (sizeof *state + sizeof *s->state) + (n_parameter + 1) * sizeof *s->sum,
-                               "the states of %d parameters", s->n_parameter));
+    ENDED_BY(heap_free) ts_state *state = heap_array(most, sizeof *state);
+    s->state = heap_array(most, sizeof *s->state), s->sum = heap_array(n_parameter + 1, sizeof *s->sum);
     if (good) {
         int count = 0;
         add_states(s, n, &u, s->loss, state, &count);
@@ -283,7 +270,6 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
         if (ts_graph_ok(n->g, e))
             s->plan = ts_plan_of(n->g, 3 + s->n_parameter + (s->scale != NULL), out, count, state, o, e);
     }
-    free(grad), free(in), free(mean);
     return s->plan != NULL;
 }
 
@@ -414,10 +400,9 @@ static bool read_value(step *s, ts_tensor t, const char *name, ts_given *out, ts
 ts_given *step_state_make(step *s, ts_error *e)
 {
     const int count = s->n_weight + s->n_state;
-    ts_given *all = calloc((size_t)count + 1, sizeof *all);
-    bool good = all || err_memory(e, ((size_t)count + 1) * sizeof *all, "the list of %d states", count);
+    ts_given *all = heap_array((size_t)count + 1, sizeof *all);
     step_settle(s);
-    good = good && (!s->shards || shards_whole(s, e));
+    bool good = !s->shards || shards_whole(s, e);
     for (int i = s->n_weight; good && s->shards && i < count; i++)
         shards_state_at(s, i - s->n_weight, &all[i]);
     for (int i = 0; good && i < (s->shards ? s->n_weight : count); i++) {
@@ -432,10 +417,9 @@ ts_given *step_state_make(step *s, ts_error *e)
 
 ts_given *step_trained_make(step *s, ts_error *e)
 {
-    ts_given *all = calloc((size_t)s->n_weight + 1, sizeof *all);
-    bool good = all || err_memory(e, ((size_t)s->n_weight + 1) * sizeof *all, "the list of %d weights", s->n_weight);
+    ts_given *all = heap_array((size_t)s->n_weight + 1, sizeof *all);
     step_settle(s);
-    good = good && (!s->shards || s->asked->ema <= 0 || shards_whole(s, e));
+    bool good = !s->shards || s->asked->ema <= 0 || shards_whole(s, e);
     for (int i = 0; good && i < s->n_weight; i++) {
         const parameter *p = &s->parameter[i];
         all[i].name = p->name;

@@ -99,6 +99,7 @@ ts_given *step_trained_make(step *s,
                             ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
+cJSON *plan_facts(ts_plan *p, ts_error *e); /* ts_plan_json of it, for cJSON_Delete; NULL: *e says why */
 /* What a step takes, for cJSON_Delete: "bytes" for weights, what the optimizer keeps, gradients and all other values,
  * as planned; "alive_bytes" with the largest set of values that are alive at once instead; "recompute" and "notes" as
  * in plan/1 (step_facts.c). NULL: *e says why. */

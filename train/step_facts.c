@@ -3,26 +3,31 @@
 
 #include <stdio.h>
 
+cJSON *plan_facts(ts_plan *p, ts_error *e)
+{
+    ENDED_BY(heap_free) char *json = ts_plan_json(p, e);
+    return json ? js_parse(json, "the plan", e) : NULL;
+}
+
 cJSON *step_facts(const step *s, ts_error *e)
 {
     static const char *const lists[] = {"recompute", "notes"};
-    char *text = ts_plan_json(s->plan, e);
-    cJSON *plan = text ? js_parse(text, "the plan", e) : NULL, *facts = plan ? cJSON_CreateObject() : NULL;
-    if (facts) {
-        double own;
-        const double kept = js_get_number(plan, "memory/weights_bytes", 0) +
-                            (s->shards ? shards_bytes(s, s->shards->own, &own)
-                                       : js_get_number(plan, "memory/inputs_bytes", 0));
-        js_put(facts, "bytes:%g,alive_bytes:%g", kept + js_get_number(plan, "memory/arena_bytes", 0),
-               kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
-    }
-    for (int i = 0; facts && i < 2; i++)
+    ENDED_BY(js_free) cJSON *plan = plan_facts(s->plan, e);
+    if (!plan)
+        return NULL;
+    double own;
+    const double kept = js_get_number(plan, "memory/weights_bytes", 0) +
+                        (s->shards ? shards_bytes(s, s->shards->own, &own)
+                                   : js_get_number(plan, "memory/inputs_bytes", 0));
+    cJSON *facts = js_put(cJSON_CreateObject(), "bytes:%g,alive_bytes:%g",
+                          kept + js_get_number(plan, "memory/arena_bytes", 0),
+                          kept + js_get_number(plan, "memory/lower_bound_bytes", 0));
+    for (int i = 0; i < 2; i++)
         cJSON_AddItemToObject(facts, lists[i],
                               js_get(plan, lists[i]) ? cJSON_Duplicate(js_get(plan, lists[i]), true)
                                                      : cJSON_CreateArray());
-    if (facts && s->shards && *s->shards->why)
+    if (s->shards && *s->shards->why)
         cJSON_AddItemToArray(cJSON_GetObjectItem(facts, "notes"), cJSON_CreateString(s->shards->why));
-    cJSON_Delete(plan), ts_free(text);
     return facts;
 }
 

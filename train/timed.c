@@ -34,8 +34,7 @@ static bool bind_batch(const train_options *w, ts_model *m, ts_error *e)
     ts_port first = {.name = ""};
     const char *all[MOST_DIMS];
     char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
-    if (w->dims && !own)
-        return err_memory(e, strlen(w->dims) + 1, "the dimensions of a batch");
+    MUST(own || !w->dims);
     ts_model_input(m, 0, &first);
     const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
     free(own);
@@ -55,9 +54,8 @@ static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
     for (int i = 0; good && ts_model_input(m, i, &p); i++) {
         if (p.rank > 0)
             p.dim[0] = w->batch / w->shards;
-        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e) &&
-               ((d->name[i] = strdup(p.name)) || err_memory(e, strlen(p.name) + 1, "the name of an input"));
-        d->n_array++;
+        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e);
+        d->name[d->n_array++] = strdup(p.name);
     }
     d->n = w->batch / w->shards;
     return good;
@@ -192,8 +190,7 @@ bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e)
 
 void timed_close(timed_step *t)
 {
-    for (int i = 0; t->net.model && i < net_n_arrays(&t->net); i++)
-        ts_array_free(&t->batch[i]);
+    net_arrays_free(&t->net, t->batch);
     step_free(&t->step);
     net_free(&t->net);
     data_free(&t->data);

@@ -11,8 +11,8 @@ typedef struct timed_step {
     const ranks *ranks; /* set before timed_open, with asked->shards; NULL: one process */
     step step;
     data data;
-    ts_array batch[MOST_FEEDS + 2]; /* net_n_arrays of them; without data where the step does not read one */
-    int64_t at;                     /* steps taken since timed_begin */
+    ts_array batch[MOST_FED]; /* net_n_arrays of them; without data where the step does not read one */
+    int64_t at;               /* steps taken since timed_begin */
 } timed_step;
 bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *e);
 bool timed_draw(timed_step *t, uint64_t seed, ts_error *e);       /* the batch */

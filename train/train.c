@@ -110,9 +110,10 @@ static bool judge_trained(training *t, ts_given *all, ts_error *e)
 static bool evaluate(training *t, ts_error *e)
 {
     ENDED_BY(heap_free) ts_given *all = step_trained_make(&t->step, e);
-    const bool good = all && (!train_leads(t) || judge_trained(t, all, e)) &&
-                      ranks_take(&t->ranks, (char *)&t->course, sizeof t->course, e);
-    return good && (t->course.since > 0 || save(t, e));
+    if (!all || (train_leads(t) && !judge_trained(t, all, e)))
+        return false;
+    ranks_take(&t->ranks, &t->course, sizeof t->course);
+    return t->course.since > 0 || save(t, e);
 }
 
 /* Bytes at most so far; Linux says KiB. */
@@ -229,8 +230,7 @@ static bool one_shard(training *t, int64_t at, int64_t shard, step_result *r, ts
     const bool good = net_arrays(n, &t->data, t->which + shard * n->batch, n->batch, t->batch, e) &&
                       (t->step.shards ? step_shard(&t->step, n, t->batch, at * t->asked->shards + shard, r, e)
                                       : step_run(&t->step, n, t->batch, at, r, e));
-    for (int i = 0; i < net_n_arrays(n); i++)
-        ts_array_free(&t->batch[i]);
+    net_arrays_free(n, t->batch);
     return good;
 }
 
@@ -304,17 +304,16 @@ static bool patience_ends(const training *t)
 /* A signal asks for the end between steps, so what is saved is always that of a whole one. */
 static int train(training *t, ts_error *e)
 {
-    const net *n = &t->net;
-    ENDED_BY(heap_free) double *norms = calloc((size_t)t->step.n_parameter + 1, sizeof *norms);
-    t->which = calloc((size_t)t->asked->batch, sizeof *t->which);
-    t->batch = calloc((size_t)net_n_arrays(n), sizeof *t->batch);
-    bool good = ((norms && t->which && t->batch) ||
-                 err_memory(e, ((size_t)t->step.n_parameter + 1) * sizeof *norms + (size_t)n->batch * sizeof *t->which,
-                            "a batch of %lld examples", (long long)n->batch)) &&
+    const int64_t batch = t->asked->batch;
+    ENDED_BY(heap_free) double *norms = heap_array((size_t)t->step.n_parameter + 1, sizeof *norms);
+    t->which = calloc((size_t)batch, sizeof *t->which);
+    bool good = (t->which ||
+                 err_memory(e, (size_t)batch * sizeof *t->which, "a batch of %lld examples", (long long)batch)) &&
                 breakdown_make(&t->breakdown, t->step.plan, &t->options, e),
          stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
-    good = good && ranks_take(&t->ranks, (char *)&t->course, sizeof t->course, e);
+    if (good)
+        ranks_take(&t->ranks, &t->course, sizeof t->course);
     while (good && !stopped) {
         ranks_works(&t->ranks, "an evaluation");
         good = !evaluation_due(t) || evaluate(t, e);
@@ -329,7 +328,7 @@ static int train(training *t, ts_error *e)
     ranks_works(&t->ranks, "a checkpoint");
     good = good && save(t, e);
     ranks_works(&t->ranks, NULL);
-    free(t->which), free(t->batch);
+    free(t->which);
     return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
 }
 
@@ -393,9 +392,7 @@ static bool end_ranks(training *t, int *code, ts_error *e)
 /* The large things go before the page is made, which reads the files of the run alone. */
 int train_run(train_job *j, ts_error *e)
 {
-    training *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_memory(e, sizeof *t, "a training run"), TS_MEMORY;
+    training *t = heap_array(1, sizeof *t);
     t->job = j, t->asked = j->asked, t->saved = -1, t->ranks.count = 1;
     t->folder.lock = t->folder.metrics = -1;
     t->ranks.lost = tell_lost, t->ranks.user = t;

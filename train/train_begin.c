@@ -1,6 +1,6 @@
 /* train_begin.c - from what was asked for to a step that can run: data, order, plan, the folder, the state to go on
  * from. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "train/checkpoint.h"
 #include "train/files.h"
 #include "train/train_parts.h"
@@ -26,12 +26,12 @@ void train_tell(const training *t, const train_news *n)
 
 void train_say(const training *t, news_kind kind, const char *fmt, ...)
 {
-    char text[1200];
+    char line[1200];
     va_list list;
     va_start(list, fmt);
-    vsnprintf(text, sizeof text, fmt, list);
+    vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
-    train_tell(t, &(train_news){.kind = kind, .text = text});
+    train_tell(t, &(train_news){.kind = kind, .text = line});
 }
 
 /* ---- data ---- */
@@ -330,15 +330,12 @@ static bool shared_out(const training *t, ts_error *e)
 /* What the step is, in whose plan names, loops and instruction set stand. */
 static bool hash_plan(const training *t, char out[65], ts_error *e)
 {
-    char *all = ts_plan_json(t->step.plan, e), *text = NULL;
-    cJSON *plan = all ? js_parse(all, "the plan", e) : NULL;
-    if (plan) {
-        cJSON_DeleteItemFromObject(plan, "threads"), cJSON_DeleteItemFromObject(plan, "build");
-        text = js_to_text(plan, false);
-        ts_hash_bytes(text ? text : "", text ? strlen(text) : 0, out);
-    }
-    cJSON_Delete(plan), ts_free(all), free(text);
-    return plan != NULL;
+    ENDED_BY(js_free) cJSON *plan = plan_facts(t->step.plan, e);
+    cJSON_DeleteItemFromObject(plan, "threads"), cJSON_DeleteItemFromObject(plan, "build");
+    ENDED_BY(heap_free) char *all = plan ? js_to_text(plan, false) : NULL;
+    if (all)
+        ts_hash_bytes(all, strlen(all), out);
+    return all != NULL;
 }
 
 /* Each option by its name, as run.json has it. */
@@ -348,12 +345,12 @@ static int add_options(const train_options *w, agreement *all)
     int n = 0;
     cJSON_ArrayForEach(one, o)
     {
-        ENDED_BY(heap_free) char *text = js_to_text(one, false);
+        ENDED_BY(heap_free) char *value = js_to_text(one, false);
         char sum[65] = "";
         snprintf(all[n].what, sizeof all[n].what, "--%s", one->string);
-        if (text && strlen(text) >= AGREED)
-            ts_hash_bytes(text, strlen(text), sum);
-        snprintf(all[n++].value, AGREED, "%s", *sum ? sum : text ? text : "");
+        if (value && strlen(value) >= AGREED)
+            ts_hash_bytes(value, strlen(value), sum);
+        snprintf(all[n++].value, AGREED, "%s", *sum ? sum : value ? value : "");
     }
     cJSON_Delete(o);
     return n;
@@ -372,9 +369,8 @@ static bool agree(training *t, ts_error *e)
     enum { N_FACT = sizeof fact / sizeof *fact, MOST = N_FACT + 100 };
     if (!t->ranks.by)
         return true;
-    ENDED_BY(heap_free) agreement *all = calloc(MOST, sizeof *all);
-    bool good = all ? ts_file_hash("/proc/self/exe", program, e) && hash_plan(t, plan, e)
-                    : err_memory(e, MOST * sizeof *all, "what ranks have");
+    ENDED_BY(heap_free) agreement *all = heap_array(MOST, sizeof *all);
+    bool good = ts_file_hash("/proc/self/exe", program, e) && hash_plan(t, plan, e);
     int n = good ? add_options(t->asked, all) : 0; /* what follows of them comes behind them */
     for (int i = 0; good && i < N_FACT; i++, n++) {
         snprintf(all[n].what, sizeof all[n].what, "%s", fact[i].what);

@@ -34,7 +34,7 @@ typedef struct training {
     course course; /* of the evaluations */
     pace pace;
     breakdown breakdown;
-    ts_array *batch;
+    ts_array batch[MOST_FED];
     int64_t *which;
 } training;
 
