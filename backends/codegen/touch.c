@@ -1,28 +1,20 @@
-/* touch.c - where in memory the lanes of a group read and write, followed in the statements that are printed: names are
- * what they were given, loops and conditions are evaluated for each lane of a warp. Of many trips some are looked at,
- * each of which stands for its share. What is the same in all trips of a loop is read once, as compilers see to, unless
- * lanes meet in it. Where data decide, or who begins, places are those of 0, and conditions hold. */
+/* touch.c - where in memory the lanes of a group read and write, followed in the statements that are printed: places,
+ * loops and conditions are worked out for each lane of a warp (lane_value.c). Of many trips some are looked at, each of
+ * which stands for its share. What is the same in all trips of a loop is read once, as compilers see to, unless lanes
+ * meet in it. Where data decide, or who begins, places are those of 0, and conditions hold. */
 #include "backends/codegen/touch.h"
+#include "backends/codegen/lane_value.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* At most: lanes of a warp; loops around an access; loops and conditions around it */
-enum { LANES = 64, MANY = 64, DEEP = 2 * MANY, PIECE = 16 };
+enum { DEEP = 2 * MANY, PIECE = 16 }; /* loops and conditions around an access, at most; bytes */
 /* All trips are looked at where they are no more than ALL, else SOME, which have all those of the innermost loops that
  * make no more than INNER, equally often: their mean is within some hundredths. */
 enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024, INNER_TRIPS = 64 };
 /* Trips of a loop of reads for which lanes wait together, if they do not meet in it */
 enum { AHEAD = 4 };
-#define ALL_CHANGED UINT64_MAX
-
-typedef struct name { /* what a name stands for, by those that were known then */
-    const struct name *up, *in;
-    const char *is;
-    const cexpr *value; /* NULL: the number of loop `loop` */
-    int loop;
-} name;
 
 typedef struct around { /* a loop, or a condition, around what is looked at */
     const struct around *up;
@@ -30,22 +22,9 @@ typedef struct around { /* a loop, or a condition, around what is looked at */
     const cexpr *when; /* that holds, or not */
     bool holds, meets; /* meets: lanes wait for one another in the loop */
     bool copies;       /* parts of a slice, for which they wait together */
-    const name *names;
+    const meaning *names;
     int number; /* of loops around it */
 } around;
-
-typedef struct lane_value { /* a whole number by lane */
-    enum { OF_NUMBER, OF_LOOP, OF_LANE, OF_SUM, OF_FLOOR, OF_WHOLE, OF_FN, OF_SWIZZLE, OF_TABLE } kind;
-    int n;
-    int64_t number;
-    const struct lane_value *arg[MAX_ARG];
-    const struct lane_value *const *all; /* OF_SUM */
-    const int64_t *times;
-    whole_op whole;
-    const fn *fn;
-    uint64_t loops; /* that it depends on */
-    int slot;       /* of what is looked at: where its numbers are */
-} lane_value;
 
 typedef struct seen { /* what was read need not be read again on the way that goes on from there */
     const struct seen *up;
@@ -53,226 +32,23 @@ typedef struct seen { /* what was read need not be read again on the way that go
     const lane_value *at; /* NULL: data say it */
     uint64_t loops;       /* that it is by */
     const around *around;
-    const name *names;
+    const meaning *names;
 } seen;
-
-typedef struct lanes { /* of a warp, in one trip of the loops around them */
-    int n;
-    int64_t first, loop[MANY][LANES];
-    uint64_t changed; /* loops that are not where they were; all: nothing is known yet */
-    int n_slot, room;
-    int64_t (*slot)[LANES];
-} lanes;
 
 typedef struct follower {
     const emitter *m;
     arena *mem;
     const touching *to;
     const seen *seen;
-    lanes *at;
+    warp *at;
     double waits[MAX_STAGES];
 } follower;
 
 typedef struct place { /* in the text */
     const around *around;
-    const name *names;
+    const meaning *names;
     bool copies;
 } place;
-
-/* ---- what names stand for ---- */
-/* Of what nobody says: 0. SURE: then nothing at all is known. WHERE: but for where memory begins, which stays */
-typedef enum known { GUESSED, SURE, WHERE } known;
-static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, known sure);
-
-static lane_value *value_add(const follower *f, int kind, int64_t number)
-{
-    lane_value *t = arena_get(f->mem, sizeof *t);
-    *t = (lane_value){.kind = kind, .number = number, .slot = f->at->n_slot++};
-    return t;
-}
-
-static const lane_value *named(const follower *f, const cexpr *x, const name *in, known sure)
-{
-    if (x->whole == W_NUMBER)
-        return value_add(f, OF_NUMBER, x->number);
-    if (f->m->d->lane && !strcmp(x->text, f->m->d->lane))
-        return value_add(f, OF_LANE, 0);
-    while (in && strcmp(in->is, x->text))
-        in = in->up;
-    if (!in)
-        return sure == SURE ? NULL : value_add(f, OF_NUMBER, 0);
-    if (in->value)
-        return value_in(f, in->value, in->in, sure);
-    lane_value *t = value_add(f, OF_LOOP, in->loop);
-    t->loops = UINT64_C(1) << in->loop;
-    return t;
-}
-
-static const lane_value *sum_of(const follower *f, const cexpr *x, const name *in, known sure)
-{
-    lane_value *t = value_add(f, OF_SUM, x->kind == C_SUM ? x->number : 0);
-    const lane_value **all = arena_array(f->mem, (size_t)x->n, sizeof *all);
-    int64_t *times = arena_array(f->mem, (size_t)x->n, sizeof *times);
-    for (int i = 0; i < x->n; i++) { /* a pointer and elements behind it; elements behind a pointer */
-        const bool base = x->kind != C_SUM && i == (x->kind == C_ELEMENT);
-        times[i] = x->kind == C_SUM ? x->times[i] : base ? 1 : x->kind == C_ELEMENT ? x->bytes : x->number;
-        if (!(all[i] = value_in(f, x->arg[i], in, sure && base ? WHERE : sure ? SURE : GUESSED)))
-            return NULL;
-        t->loops |= all[i]->loops;
-    }
-    t->n = x->n, t->all = all, t->times = times;
-    return t;
-}
-
-static const lane_value *address_of(const follower *f, const cexpr *x, const name *in) /* less $1 bytes */
-{
-    const lane_value *at = sum_of(f, x->arg[0], in, GUESSED),
-                     *less = x->n > 1 ? value_in(f, x->arg[1], in, GUESSED) : NULL;
-    if (!less)
-        return at;
-    lane_value *all = value_add(f, OF_SUM, 0);
-    const lane_value **of = arena_array(f->mem, 2, sizeof *of);
-    int64_t *times = arena_array(f->mem, 2, sizeof *times);
-    of[0] = at, times[0] = 1, of[1] = less, times[1] = -x->arg[0]->bytes;
-    all->n = 2, all->all = of, all->times = times, all->loops = at->loops | less->loops;
-    return all;
-}
-
-/* Of the table that says how far a mask lets blocks be walked */
-static lane_value *table_of(const follower *f, const cexpr *x, const name *in)
-{
-    const lane_value *at = f->m->k->mask && !x->bytes ? value_in(f, x->arg[0], in, SURE) : NULL;
-    if (!at || x->arg[1]->kind != C_WORD || strcmp(x->arg[1]->text, MASK_TABLE) != 0)
-        return NULL;
-    lane_value *v = value_add(f, OF_TABLE, 0);
-    v->arg[0] = at, v->n = 1, v->loops = at->loops;
-    return v;
-}
-
-static const lane_value *form_of(const follower *f, const cexpr *x, const name *in, known sure)
-{
-    const fn *of = x->does && !x->of.n ? fn_find(x->does) : NULL;
-    if (x->whole == W_ADDRESS)
-        return address_of(f, x, in);
-    if (x->n == 1 && !x->does) /* a cast, and what else changes no number */
-        return value_in(f, x->arg[0], in, sure);
-    if ((!x->whole && !(of && of->whole)) || x->n > MAX_ARG)
-        return sure ? NULL : value_add(f, OF_NUMBER, 0);
-    lane_value *t = value_add(f, x->whole == W_SWIZZLED ? OF_SWIZZLE : x->whole ? OF_WHOLE : OF_FN, 0);
-    t->whole = x->whole, t->fn = of, t->n = x->n;
-    for (int i = 0; i < x->n; i++) {
-        if (!(t->arg[i] = value_in(f, x->arg[i], in, sure)))
-            return NULL;
-        t->loops |= t->arg[i]->loops;
-    }
-    return t;
-}
-
-static const lane_value *value_in(const follower *f, const cexpr *x, const name *in, known sure)
-{
-    lane_value *t;
-    switch (x->kind) {
-    case C_NUMBER: return value_add(f, OF_NUMBER, x->number);
-    case C_WORD: return named(f, x, in, sure);
-    case C_SUM:
-    case C_POINTER: return sum_of(f, x, in, sure);
-    case C_FORM: return form_of(f, x, in, sure);
-    case C_FLOOR:
-        t = value_add(f, OF_FLOOR, x->number);
-        if (!(t->arg[0] = value_in(f, x->arg[0], in, sure)))
-            return NULL;
-        t->n = 1, t->loops = t->arg[0]->loops;
-        return t;
-    case C_ELEMENT:
-        if ((t = table_of(f, x, in)))
-            return t;
-        break;
-    default: break;
-    }
-    return sure ? NULL : value_add(f, OF_NUMBER, 0);
-}
-
-/* ---- numbers of all lanes ---- */
-static int64_t whole_value(whole_op does, int64_t a, int64_t b, int64_t c)
-{
-    switch (does) {
-    case W_LESS: return a < b;
-    case W_LEAST: return a >= b;
-    case W_SAME: return a == b;
-    case W_MIN: return int_min(a, b);
-    case W_MAX: return int_max(a, b);
-    case W_BOTH: return a && b;
-    case W_REST: return b ? a % b : 0;
-    case W_QUOTIENT: return b ? a / b : 0;
-    case W_TIMES: return a * b;
-    case W_BITS: return a ^ b;
-    case W_WHERE: return a ? b : c;
-    default: return a;
-    }
-}
-
-static void look_anew(const follower *f) /* at another access */
-{
-    memset(f->at->loop, 0, sizeof f->at->loop);
-    f->at->changed = ALL_CHANGED, f->at->n_slot = 0;
-}
-
-static void slots_fit(const follower *f)
-{
-    lanes *l = f->at;
-    if (l->n_slot > l->room)
-        l->slot = reallocarray(l->slot, (size_t)(l->room = 2 * l->n_slot), sizeof *l->slot);
-    MUST(l->slot);
-}
-
-static const int64_t *evaluate(const follower *f, const lane_value *t);
-
-static void evaluate_sum(const follower *f, const lane_value *t, int64_t *out)
-{
-    for (int i = 0; i < f->at->n; i++)
-        out[i] = t->number;
-    for (int k = 0; k < t->n; k++) {
-        const int64_t *of = evaluate(f, t->all[k]);
-        for (int i = 0; i < f->at->n; i++)
-            out[i] += t->times[k] * of[i];
-    }
-}
-
-static int64_t evaluate_one(const follower *f, const lane_value *t, const int64_t *v, int lane)
-{
-    const mask_skip *table = f->m->k->mask;
-    switch (t->kind) {
-    case OF_LANE: return f->at->first + lane;
-    case OF_FLOOR: return int_floor_div(v[0], t->number);
-    case OF_WHOLE: return whole_value(t->whole, v[0], v[1], v[2]);
-    case OF_SWIZZLE: return slice_swizzled(v[0], (int)v[1], (int)v[2], (int)v[3]);
-    case OF_TABLE: return table->count[int_max(0, int_min(v[0], table->n - 1))];
-    case OF_FN: return fn_whole(t->fn, TS_I64, v);
-    default: return t->number;
-    }
-}
-
-/* By lane, until it is asked again; what depends on no loop that moved is as it was. */
-static const int64_t *evaluate(const follower *f, const lane_value *t)
-{
-    int64_t *out = f->at->slot[t->slot];
-    if (t->kind == OF_LOOP)
-        return f->at->loop[t->number];
-    if (f->at->changed != ALL_CHANGED && !(t->loops & f->at->changed))
-        return out;
-    if (t->kind == OF_SUM)
-        return evaluate_sum(f, t, out), out;
-    const int64_t *of[MAX_ARG];
-    for (int k = 0; k < t->n; k++)
-        of[k] = evaluate(f, t->arg[k]);
-    for (int i = 0; i < f->at->n; i++) {
-        int64_t v[MAX_ARG] = {0};
-        for (int k = 0; k < t->n; k++)
-            v[k] = of[k][i];
-        out[i] = evaluate_one(f, t, v, i);
-    }
-    return out;
-}
 
 /* ---- one access, in all trips ---- */
 typedef struct bounded { /* a loop around it that matters; or a condition */
@@ -319,52 +95,31 @@ static int64_t pick(picker *p, int64_t trips)
     return number;
 }
 
-static void enter_warp(const follower *f, int64_t first)
-{
-    lanes *l = f->at;
-    l->changed = first == l->first && l->changed != ALL_CHANGED ? 0 : ALL_CHANGED;
-    l->first = first, l->n = (int)int_min(int_min(f->m->p->on->warp, LANES), f->m->group - first);
-}
-
-/* In trip `number`; lanes that are not there leave. */
-static void enter_loop(const follower *f, const bounded *q, int64_t number, bool *there)
-{
-    lanes *l = f->at;
-    int64_t *own = l->loop[q->of->number];
-    const int64_t *from = q->from ? evaluate(f, q->from) : NULL, *to = q->to ? evaluate(f, q->to) : NULL;
-    bool same = true;
-    for (int k = 0; k < l->n; k++) {
-        const int64_t v = (from ? from[k] : 0) + number * q->of->loop->step;
-        same = same && own[k] == v, own[k] = v, there[k] = there[k] && (!to || v < to[k]);
-    }
-    l->changed |= same ? 0 : UINT64_C(1) << q->of->number;
-}
-
 /* Lanes that are there in that pick of the loops' trips, and where */
 static int look(const follower *f, const access *a, picker *p, int64_t *at)
 {
     bool there[LANES];
     int n = 0;
-    const int64_t warp = f->m->p->on->warp;
-    enter_warp(f, pick(p, int_ceil_div(f->m->group, warp)) * warp);
+    const int64_t lanes = f->m->p->on->warp;
+    warp_enter(f->at, pick(p, int_ceil_div(f->m->group, lanes)) * lanes);
     memset(there, true, sizeof there);
     for (int s = 0; s < a->n_step; s++) {
         const bounded *q = &a->step[s];
-        const int64_t *when = q->when ? evaluate(f, q->when) : NULL;
+        const int64_t *when = q->when ? warp_numbers(f->at, q->when) : NULL;
         for (int k = 0; when && k < f->at->n; k++)
             there[k] = there[k] && !when[k] == !q->of->holds;
         if (!when)
-            enter_loop(f, q, pick(p, q->trips), there);
+            warp_loop(f->at, q->of->number, pick(p, q->trips) * q->of->loop->step, q->from, q->to, there);
     }
     for (int d = 0, one = 0; d < (a->n_at ? a->n_at : 1); d++) {
-        const int64_t *own = evaluate(f, a->at[d]);
+        const int64_t *own = warp_numbers(f->at, a->at[d]);
         for (int k = 0; a->n_at && k < f->at->n; k++)
             one = there[k] ? k : one;
         for (int k = 0; k < f->at->n && (!a->lanes || k < a->lanes); k++)
             if (there[k] && (!a->n_at || k == one))
                 at[n++] = own[k];
     }
-    f->at->changed = 0;
+    warp_leave(f->at);
     return n;
 }
 
@@ -391,7 +146,6 @@ static double look_at_all(const follower *f, const access *a, touch *t)
     const int sampled = all <= ALL_TRIPS ? 0 : loops_sampled(a, &inner);
     const double few = sampled ? (double)(SOME_TRIPS / inner * inner) : all;
     t->share = few > 0 ? a->times * all / few : 0, t->at = at;
-    slots_fit(f);
     for (int64_t i = 0; i < (int64_t)few; i++) {
         const double part = i ? ((double)i + spread((uint64_t)i)) / few : 0;
         picker p = {sampled, i, sampled ? inner : (int64_t)few, part, 1, 0};
@@ -414,20 +168,10 @@ static void note_waits(follower *f, const access *a, int which, double present)
     f->waits[which] = fmax(f->waits[which], present * waits * (together > 1 ? ceil(together / AHEAD) : 1));
 }
 
-static int64_t trips_of(const follower *f, const stmt *s, const lane_value *from, const lane_value *to)
-{
-    if (s->trips || !to)
-        return int_max(s->trips, 1);
-    slots_fit(f);
-    f->at->n = 1, f->at->first = 0;
-    const int64_t first = from ? *evaluate(f, from) : 0, end = *evaluate(f, to);
-    return int_max(int_ceil_div(end - first, s->step), 0);
-}
-
 /* What is known of a condition; NULL: nothing */
 static const lane_value *known_of(const follower *f, const around *q, const cexpr *x)
 {
-    const lane_value *all = value_in(f, x, q->names, SURE);
+    const lane_value *all = lane_value_of(f->at, x, q->names, SURE);
     if (all || x->whole != W_BOTH || !q->holds)
         return all;
     const lane_value *a = known_of(f, q, x->arg[0]), *b = known_of(f, q, x->arg[1]);
@@ -458,10 +202,10 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
         if (!moved && (!stays || (q->loop->how == WRITTEN_OUT && !written)))
             continue;
         stays = stays || q->loop->how != WRITTEN_OUT;
-        s->from = q->loop->from ? value_in(f, q->loop->from, q->names, SURE) : NULL;
-        s->to = q->loop->kind == S_LOOP ? value_in(f, q->loop->to, q->names, SURE) : NULL;
+        s->from = q->loop->from ? lane_value_of(f->at, q->loop->from, q->names, SURE) : NULL;
+        s->to = q->loop->kind == S_LOOP ? lane_value_of(f->at, q->loop->to, q->names, SURE) : NULL;
         const bool once = q->loop->how == WRITTEN_OUT && !written && !q->meets && !(placed >> q->number & 1);
-        s->trips = once ? 1 : trips_of(f, q->loop, s->from, s->to);
+        s->trips = once ? 1 : warp_trips(f->at, q->loop, s->from, s->to);
         loops |= (s->from ? s->from->loops : 0) | (s->to ? s->to->loops : 0);
         n++;
     }
@@ -470,26 +214,13 @@ static void find_steps(const follower *f, access *a, const around *up, bool writ
         a->step[i] = step[n - 1 - i];
 }
 
-/* ---- what was read before ---- */
-static bool same_values(const lane_value *a, const lane_value *b, const int *number)
-{
-    if (!a || !b || a->kind != b->kind || a->n != b->n || a->whole != b->whole || a->fn != b->fn)
-        return a == b;
-    bool same = a->kind == OF_LOOP ? number[a->number] == b->number : a->number == b->number;
-    for (int i = 0; same && a->kind == OF_SUM && i < a->n; i++)
-        same = a->times[i] == b->times[i] && same_values(a->all[i], b->all[i], number);
-    for (int i = 0; same && a->kind != OF_SUM && i < a->n; i++)
-        same = same_values(a->arg[i], b->arg[i], number);
-    return same;
-}
-
-static bool same_in(const follower *f, const cexpr *x, const name *in, const cexpr *y, const name *of,
+static bool same_in(const follower *f, const cexpr *x, const meaning *in, const cexpr *y, const meaning *of,
                     const int *number)
 {
     if (!x || !y || (in == of && cexpr_same(x, y)))
         return !x == !y;
-    const lane_value *v = value_in(f, x, in, SURE);
-    return v && same_values(v, value_in(f, y, of, SURE), number);
+    const lane_value *v = lane_value_of(f->at, x, in, SURE);
+    return v && lane_value_same(v, lane_value_of(f->at, y, of, SURE), number);
 }
 
 /* A condition that says the same, or a loop whose trips are written out as those of another one */
@@ -558,12 +289,12 @@ static bool is_seen(follower *f, const place *p, const cexpr *x, const cexpr *wh
 {
     int number[MANY];
     seen *own = arena_get(f->mem, sizeof *own);
-    const lane_value *at = sum_of(f, x, p->names, SURE);
+    const lane_value *at = lane_value_place(f->at, x, p->names, SURE);
     *own = (seen){f->seen, x, when, at, at ? at->loops : ~UINT64_C(0), p->around, p->names};
     for (const seen *s = f->seen; s; s = s->up)
         if (s->x->stage == x->stage && s->x->load == x->load && s->x->shared == x->shared &&
             comes_by(f, s, own, number) && (!s->when || same_in(f, s->when, s->names, when, p->names, number)) &&
-            (own->at ? same_values(s->at, own->at, number) : s->names == p->names && cexpr_same(s->x, x)))
+            (own->at ? lane_value_same(s->at, own->at, number) : s->names == p->names && cexpr_same(s->x, x)))
             return true;
     f->seen = own;
     return false;
@@ -580,8 +311,9 @@ typedef struct contact {
 
 static void touched(follower *f, const place *p, const contact *w)
 {
-    look_anew(f);
-    access a = {.at = {w->at ? value_in(f, w->at, p->names, GUESSED) : sum_of(f, w->x, p->names, GUESSED)},
+    warp_forget(f->at);
+    access a = {.at = {w->at ? lane_value_of(f->at, w->at, p->names, GUESSED)
+                             : lane_value_place(f->at, w->x, p->names, GUESSED)},
                 .lanes = w->lanes,
                 .times = w->times};
     const around under = {.up = p->around, .when = w->when, .holds = true, .names = p->names};
@@ -609,9 +341,9 @@ static void box_touched(follower *f, const place *p, const cexpr *x)
     const around *up = p->around;
     access a = {.n_at = (int)b->n, .times = 1};
     touch t = {.stage = x->stage, .load = x->load, .copy = true, .bytes = PIECE, .box = b};
-    look_anew(f);
+    warp_forget(f->at);
     for (int d = 0; d < a.n_at; d++)
-        a.at[d] = value_in(f, x->arg[x->n - a.n_at + d], p->names, GUESSED);
+        a.at[d] = lane_value_of(f->at, x->arg[x->n - a.n_at + d], p->names, GUESSED);
     find_steps(f, &a, up, true);
     note_waits(f, &a, t.stage, look_at_all(f, &a, &t));
 }
@@ -678,14 +410,6 @@ static bool meets_in(const follower *f, const stmt *in)
     return any;
 }
 
-static const name *name_add(const follower *f, const name *up, const char *is, const cexpr *value, const name *in,
-                            int number)
-{
-    name *n = arena_get(f->mem, sizeof *n);
-    *n = (name){up, in, is, value, number};
-    return n;
-}
-
 static void statements(follower *f, place p, const stmt *in);
 
 static void tile_called(follower *f, const place *p, const cexpr *x)
@@ -693,7 +417,7 @@ static void tile_called(follower *f, const place *p, const cexpr *x)
     const tile_made *t = f->m->tiles.made[x->load];
     place own = {p->around, NULL, p->copies};
     for (int i = 0; i < x->n; i++)
-        own.names = name_add(f, own.names, t->parameter[i]->text, x->arg[i], p->names, 0);
+        own.names = meaning_add(f->at, own.names, t->parameter[i]->text, x->arg[i], p->names, 0);
     statements(f, own, t->body);
 }
 
@@ -725,7 +449,7 @@ static void loop_followed(follower *f, const place *p, const stmt *s)
                   .names = p->names,
                   .number = loops_around(p->around)};
     if (q->number < MANY)
-        statements(f, (place){q, name_add(f, p->names, s->name, NULL, NULL, q->number), p->copies}, s);
+        statements(f, (place){q, meaning_add(f->at, p->names, s->name, NULL, NULL, q->number), p->copies}, s);
 }
 
 static void statements(follower *f, place p, const stmt *in)
@@ -736,9 +460,9 @@ static void statements(follower *f, place p, const stmt *in)
         else if (s->value && s->kind != S_TABLE)
             values(f, &p, s->value);
         if (s->kind == S_LET || s->kind == S_CONSTANT) {
-            p.names = s->value ? name_add(f, p.names, s->name, s->value, p.names, 0) : p.names;
+            p.names = s->value ? meaning_add(f->at, p.names, s->name, s->value, p.names, 0) : p.names;
             for (const stmt *q = s->first; q; q = q->next)
-                values(f, &p, q->value), p.names = name_add(f, p.names, q->name, q->value, p.names, 0);
+                values(f, &p, q->value), p.names = meaning_add(f->at, p.names, q->name, q->value, p.names, 0);
         } else if (s->kind == S_STORE && s->place->kind == C_ELEMENT)
             element_touched(f, &p, s->place, NULL, true, 0);
         else if (s->kind == S_IF)
@@ -756,6 +480,7 @@ void kernel_touch(const emitter *m, touching *to)
 {
     ENDED_BY(arena_free) arena mem = {0};
     follower f = {.m = m, .mem = &mem, .to = to, .at = heap_array(1, sizeof *f.at)};
+    warp_make(f.at, m, &mem);
     to->shared = m->data.scratch_most;
     for (int i = 0; i < m->tiles.n; i++)
         to->held = int_max(to->held, m->tiles.made[i]->held);
@@ -764,5 +489,5 @@ void kernel_touch(const emitter *m, touching *to)
         statements(&f, (place){0}, m->out.code.at);
     for (int i = 0; i < MAX_STAGES; i++)
         to->waits += f.waits[i];
-    free(f.at->slot), free(f.at);
+    warp_free(f.at), free(f.at);
 }

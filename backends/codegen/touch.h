@@ -2,6 +2,5 @@
  * read; what it finds goes to the caller's record. */
 #pragma once
 #include "backends/codegen/emit.h"
-#include "schedule/nest/slice.h"
 
 void kernel_touch(const emitter *m, touching *to);
