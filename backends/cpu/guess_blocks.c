@@ -50,7 +50,7 @@ static void choose_axes(around *c)
 {
     const stage *s = c->s;
     const int last = s->n_result - 1;
-    c->column = stage_given(s) >= 0 ? stage_given(s) : last;
+    c->column = expr_given(s->value, s->folds) >= 0 ? expr_given(s->value, s->folds) : last;
     c->own = c->column < last && pixels_apart(c, c->column) > 0;
     if (c->own && pixels_apart(c, c->column) > 1 && pixels_apart(c, last) == 1 && block_axis(c->p, s, 0, s->n_axis) < 0)
         c->column = last;
@@ -326,7 +326,7 @@ bool guess_blocks(const plan *p, const kernel *k, const stage *s, nesting *b, te
     const bool blocks = block_axis(p, s, 0, s->n_axis) >= 0, contraction = stage_contracts(s);
     if (p->reference || k->n_stage > 1 || !s->n_result || (!blocks && !contraction))
         return false;
-    if (contraction && (blocks || (stage_given(s) >= 0 && would_copy(s))))
+    if (contraction && (blocks || (expr_given(s->value, s->folds) >= 0 && would_copy(s))))
         guess_contraction(p, k, s, b, second);
     else if (blocks)
         guess_rows(p, k, s, b);

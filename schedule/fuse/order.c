@@ -205,7 +205,9 @@ static int dots_axis(const fuser *f, const stage *s)
     for (const reading *r = f->reading[s->node->id]; r && dim < 0; r = r->next) {
         const stage *by = &f->p->kernel[r->kernel].stage[r->stage];
         const expr *fold = stage_fold(by), *load[MAX_LOADS];
-        const int n = fold && fold->dtype == TS_I32 && stage_given(by) >= 0 ? x_loads(fold, load, MAX_LOADS) : 0;
+        const int n = fold && fold->dtype == TS_I32 && expr_given(by->value, by->folds) >= 0
+                          ? x_loads(fold, load, MAX_LOADS)
+                          : 0;
         for (int i = 0; i < n && i < MAX_LOADS; i++)
             for (int d = 0; d < load[i]->n && load[i]->from == s->node; d++)
                 if (load[i]->arg[d]->kind == X_AXIS && load[i]->arg[d]->axis == by->n_result)
@@ -226,7 +228,7 @@ static void choose_block(const fuser *f, const kernel *k)
     const type *t = &s->node->type;
     layout *y = &p->buffer[s->node->id].layout;
     const layout before = *y, *like = checkpointing_like(p, s->node);
-    int axis = stage_given(s);
+    int axis = expr_given(s->value, s->folds);
     if (like && !layout_in_blocks(like))
         return;
     if (axis < 0)

@@ -76,7 +76,8 @@ static bool has_rows(const item *it, int last, uint32_t lacks, reason *why)
 
 /* A contraction reads its operands many times. Walking only rows of it is free when each operand has the rows' axes, or
  * at least a batch axis and a slice that stays in the cache; weights have neither, and would be streamed again for
- * every row. Where none has all the rows' axes (images and channels), both would be. */
+ * every row. Where none has all the rows' axes (images and channels), both would be. Channels that weights give before
+ * pixels lie in blocks (order.c): one by one they leave vectors pixels alone, and what pads these is copied. */
 static bool rows_are_cheap(const fuser *f, const item *it, int shared, reason *why)
 {
     enum { LEAST = 4, REUSED = 8, VECTOR = 4096 };
@@ -92,6 +93,9 @@ static bool rows_are_cheap(const fuser *f, const item *it, int shared, reason *w
         return true; /* nothing is computed */
     for (int i = 0; i < shared; i++)
         rows |= 1u << dim[i], own /= it->extent[dim[i]];
+    const int given = it->contracts ? expr_given(it->value, ~0u << it->node->type.rank) : -1;
+    if (given >= 0 && rows >> given & 1 && on->lanes[TS_F32] >= 4)
+        return reason_is(why, "its channels lie in blocks, which loops over single ones would take apart");
     const bool streams = shared > 1 && dim[shared - 1] == it->stream;         /* the last loop is walked in order */
     const uint32_t kept = it->stream < 0 ? rows : rows & ~(1u << it->stream); /* along a stream everything passes by */
     for (int i = 0; i < n && i < MAX_LOADS; i++) {

@@ -58,7 +58,7 @@ bool loops_lay_out(plan *p, kernel *k, int which, const rule *const *used, err *
             continue;
         layout_rows(&y, &n->type);
         const bool plain = s->value->kind != X_ROUTINE && layouts_walked(s, i, axis),
-                   matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || stage_given(s) >= 0);
+                   matrix = n->type.rank > 1 && (type_count(&n->type) >= 4096 || expr_given(s->value, s->folds) >= 0);
         if (wanted && s->value->kind != X_ROUTINE) {
             if (!layouts_read(k, s, i, wanted, &y, e))
                 return err_in(e, "%s: rule \"%s\" on %s %s, operand %s%s%s", r->place, r->name, k->op, k->label,

@@ -347,9 +347,9 @@ bool expr_reads(const expr *x, const expr *load); /* whatever the conditions in 
 int stage_choice(const stage *s, int axis, int64_t *run);
 /* The steps in which an axis must be walked to stay within blocks of what the stage touches; 1: any. */
 int64_t stage_block(const plan *p, const stage *s, int axis);
-/* The last result axis that weights under the fold have, where what they are multiplied with has a later one (channels
- * before pixels); else -1. */
-int stage_given(const stage *s);
+/* The last result axis that weights under the fold of these axes have, where what they are multiplied with has a later
+ * one (channels before pixels); else -1. */
+int expr_given(const expr *value, uint32_t folds);
 int axes_last(uint32_t axes); /* of a set; -1: it is empty */
 /* What an axis has left under the shared loops, and under loop l of the stage (l = -1: under none of its own). */
 int64_t nest_left(const kernel *k, const stage *s, int axis, int l);

@@ -254,14 +254,14 @@ int axes_last(uint32_t axes)
     return axes ? 31 - __builtin_clz(axes) : -1;
 }
 
-int stage_given(const stage *s)
+int expr_given(const expr *value, uint32_t folds)
 {
-    const expr *fold = stage_fold(s), *load[MAX_LOADS];
+    const expr *fold = x_find_fold(value), *load[MAX_LOADS];
     uint32_t weight = 0, other = 0;
     const int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
     for (int i = 0; i < n && i < MAX_LOADS; i++) {
         const leaf *l = load[i]->from->leaf;
-        *(l && l->kind != LEAF_INPUT ? &weight : &other) |= x_axes_of(load[i]) & ~s->folds;
+        *(l && l->kind != LEAF_INPUT ? &weight : &other) |= x_axes_of(load[i]) & ~folds;
     }
     return axes_last(other) > axes_last(weight) ? axes_last(weight) : -1;
 }

@@ -32,7 +32,8 @@ def between(name, middle, **weights):  # 1 x 1 convolutions around it keep image
     nodes = [node("Conv", "x a", "b"), *middle, node("Conv", "m c", "y")]
     save(name, [1, 32, 14, 14], nodes, {"a": [32, 32, 1, 1], "c": [32, 32, 1, 1], **weights})
 
-between("depthwise", [node("Conv", "b w", "m", group=32, pads=[1] * 4)], w=[32, 1, 3, 3])
+squeeze = [node("GlobalAveragePool", "d", "g"), node("Mul", "d g", "m")]  # a mean of each channel shares no loops with it
+between("depthwise", [node("Conv", "b w", "d", group=32, pads=[1] * 4), *squeeze], w=[32, 1, 3, 3])
 between("wide", [node("Conv", "b w", "m", group=32, pads=[2] * 4, strides=[2, 2])], w=[32, 1, 5, 5])
 between("turned", [node("ConvTranspose", "b w", "m", strides=[2, 2])], w=[32, 32, 2, 2])
 stretch = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
