@@ -66,18 +66,21 @@ const cexpr *copy_element(emitter *m, const copying *c)
 {
     const cexpr *all;
     const expr *guard = stage_guard(m->s, c->load), *limits = m->copy.under;
-    if (guard) { /* zeros where the condition does not hold */
+    if (guard)
+        m->copy.under = limits ? x2(m->mem, "and", limits, guard->arg[0]) : guard->arg[0];
+    if (guard && !c->inside) { /* zeros where the condition does not hold */
         writer w = emit_writer(m);
-        m->copy.on = true, m->copy.under = limits ? x2(m->mem, "and", limits, guard->arg[0]) : guard->arg[0];
+        m->copy.on = true;
         all = cexpr_one(m->mem, cstyle_store(m->mem, m->d, m->out.uses, source_dtype(m, c->load)),
                         cstyle_expr(&w, guard));
-        m->copy.on = false, m->copy.under = limits;
+        m->copy.on = false;
     } else if (m->tile.made) {
         m->copy.on = true;
         all = emit_element(m, c->load);
         m->copy.on = false;
     } else
         all = emit_at(m, source_at(m, c), emit_whole(m, 0), c->load);
+    m->copy.under = limits;
     return all;
 }
 
@@ -120,9 +123,10 @@ static void turn_rest(emitter *m, const copying *c, const affine *at) /* a block
 
 static bool clamped(emitter *m, const copying *c) /* some subscript leaves its dimension, and is kept inside */
 {
-    m->copy.on = true;
+    const expr *guard = stage_guard(m->s, c->load), *limits = m->copy.under;
+    m->copy.on = true, m->copy.under = guard && c->inside ? guard->arg[0] : limits;
     const bool pure = affine_pure(source_offset(m, c->load, m->here.axis));
-    m->copy.on = false;
+    m->copy.on = false, m->copy.under = limits;
     return !pure;
 }
 
@@ -165,7 +169,7 @@ static int moved_at_once(emitter *m, const copying *c)
 {
     const int last = c->n ? c->order[c->n - 1] : -1, bytes = ts_dtype_bytes(source_dtype(m, c->load));
     const bool near = last >= 0 && !c->turn && c->even && c->stride[last] == 1 && c->to->stride[last] == 1 &&
-                      !c->to->mask && !stage_guard(m->s, c->load) && !clamped(m, c);
+                      !c->to->mask && (c->inside || !stage_guard(m->s, c->load)) && !clamped(m, c);
     const int n = near && bytes ? vector_count(m, bytes) : 0;
     return n <= m->here.cur[last] ? n : 0;
 }
@@ -177,18 +181,76 @@ static void copy_vector(emitter *m, const copying *c, const affine *at)
     vector_store(m, e, to, vector_load(m, e, copy_element(m, c)));
 }
 
-/* Opens the last loop, behind that over vectors; `here`: where the axis is in both */
-static void copy_row(emitter *m, const copying *c, int a, const affine *here, const affine *at)
+typedef struct
+    part { /* of a row along variable v: where what a guard lets through begins and ends, under a condition */
+    int v;
+    const cexpr *from, *to, *when;
+} part;
+
+/* Narrows it to what a condition lets through; false: it cannot be said so. */
+static bool part_under(emitter *m, const expr *x, part *y)
 {
-    const int n = moved_at_once(m, c);
-    const cexpr *end = copy_end(m, a), *from = NULL;
+    split c;
+    if (x_is_call(x, "and"))
+        return part_under(m, x->arg[0], y) && part_under(m, x->arg[1], y);
+    if (!bounds_read(x, &c))
+        return false;
+    const affine *place = affine_of(&m->sp, c.place, m->here.axis);
+    const int64_t by = affine_coef(place, y->v);
+    if (by == 1) { /* place + v >= bound, or < bound */
+        const affine *rest = affine_add(&m->sp, place, affine_var(&m->sp, y->v), -1),
+                     *bound = affine_add(&m->sp, affine_const(&m->sp, c.bound), rest, -1);
+        const cexpr **end = c.low ? &y->from : &y->to;
+        *end = (c.low ? cexpr_most : cexpr_least)(m->mem, *end, emit_index(m, bound));
+    } else
+        y->when = cexpr_both(
+            m->mem, y->when,
+            cexpr_whole(m->mem, c.low ? W_LEAST : W_LESS, emit_index(m, place), emit_whole(m, c.bound)));
+    return affine_pure(place) && by >= 0 && by <= 1;
+}
+
+/* Of a row of which a guard lets a part through, what lies before and behind that; its ends have names then. */
+static bool fill_around(emitter *m, copying *c, int a, part y, const affine *at, const cexpr *ends[2])
+{
+    const expr *guard = stage_guard(m->s, c->load);
+    if (!guard || guard->arg[2]->kind != X_LIT || m->copy.under || !part_under(m, guard->arg[0], &y))
+        return false;
+    c->inside = true;
+    if (!moved_at_once(m, c))
+        return c->inside = false;
+    writer w = emit_writer(m);
+    const cexpr *end = copy_end(m, a), *fill = cstyle_expr(&w, guard->arg[2]);
+    fill = cexpr_one(m->mem, cstyle_store(m->mem, m->d, m->out.uses, source_dtype(m, c->load)), fill);
+    if (y.when)
+        y.from = cexpr_whole_as(m->mem, W_WHERE, "($0 ? $1 : $2)", 3, (const cexpr *const[]){y.when, y.from, end});
+    const cexpr *first = cexpr_word(m->mem, arena_format(m->mem, "from%d", a)),
+                *behind = cexpr_word(m->mem, arena_format(m->mem, "to%d", a)), *of[] = {emit_whole(m, 0), behind},
+                *to[] = {first, end};
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "from%d", a),
+             cexpr_least(m->mem, y.from, end));
+    code_also(&m->out.code, arena_format(m->mem, "to%d", a), cexpr_most(m->mem, first, y.to));
+    for (int i = 0; i < 2; i++) {
+        copy_loop(m, "copy", a, (stmt){.how = IN_LANES, .from = of[i], .to = to[i]});
+        code_store(&m->out.code, copy_into(m, c, at), fill);
+        code_close(&m->out.code);
+    }
+    ends[0] = first, ends[1] = behind;
+    return true;
+}
+
+/* Opens the last loop, behind that over vectors; `here`: where the axis is in both */
+static void copy_row(emitter *m, copying *c, int a, int v, const affine *here, const affine *at)
+{
+    const cexpr *ends[2] = {emit_whole(m, 0), copy_end(m, a)};
     m->here.axis[a] = here;
+    fill_around(m, c, a, (part){v, ends[0], ends[1], NULL}, at, ends);
+    const int n = moved_at_once(m, c);
     if (n) {
-        from = vectors_enter(m, n, arena_format(m->mem, "copy%d", a), emit_whole(m, 0), end);
+        ends[0] = vectors_enter(m, n, arena_format(m->mem, "copy%d", a), ends[0], ends[1]);
         copy_vector(m, c, at);
         vectors_leave(m);
     }
-    copy_loop(m, "copy", a, (stmt){.how = IN_LANES, .from = from, .to = end});
+    copy_loop(m, "copy", a, (stmt){.how = IN_LANES, .from = ends[0], .to = ends[1]});
 }
 
 static void copy_loops(emitter *m, copying *c)
@@ -199,7 +261,7 @@ static void copy_loops(emitter *m, copying *c)
     for (int i = n; i-- > 0;)
         if (c->stride[c->order[i]] == 1)
             c->fast = c->order[i];
-    c->turn = c->fast >= 0 && n > 1 && c->slow != c->fast;
+    c->turn = c->fast >= 0 && n > 1 && c->stride[c->slow] != 1;
     memcpy(was, m->here.axis, sizeof was);
     for (int i = 0; i < n; i++) {
         const int a = c->order[i];
@@ -213,7 +275,7 @@ static void copy_loops(emitter *m, copying *c)
         else if (i < n - 1)
             copy_loop(m, "copy", a, (stmt){0});
         else
-            copy_row(m, c, a, here, at);
+            copy_row(m, c, a, v, here, at);
         m->here.axis[a] = here;
     }
     if (c->turn)

@@ -164,6 +164,7 @@ typedef struct copying { /* of an operand's slice into scratch */
     int64_t stride[MAX_AXIS]; /* in the operand */
     int fast, slow;           /* turn: rows along fast, a block at a time, become columns along slow */
     bool turn, even;          /* even: the strides say it all */
+    bool inside;              /* its guard holds, as loops stand */
 } copying;
 
 typedef struct copy_state { /* copy.c */

@@ -38,6 +38,18 @@ JSON
 echo '{"format": "tiling/1", "rules": [{"match": {"op": ["pad"]}, "loops": "e/8+a e"}]}' >slices.json
 expect 0 '' run reflected.json --seed 1 --target interp --out rows -q
 expect 0 '' run reflected.json --seed 1 -s ./slices.json --against rows
+# rows of a padded image: what is inside is moved by vectors, what is around it becomes zeros
+cat >rows.json <<'JSON'
+{"format": "graph/1", "opset": {"": 17}, "outputs": [{"name": "y"}],
+ "inputs": [{"name": "a", "dtype": "f32", "shape": [1, 3, 7, 45]}, {"name": "w", "dtype": "f32", "shape": [1, 3, 3, 5]}],
+ "nodes": [{"op": "Conv", "in": ["a", "w"], "out": ["y"], "attr": {"pads": [1, 3, 1, 1]}}]}
+JSON
+echo '{"format": "tiling/1", "rules": [{"loops": "ow/32+a oh/4 ic kh kw oh@unroll ow@vector"}]}' >panels.json
+expect 0 '' run rows.json --seed 1 --target interp --out rows -q
+expect 0 '' run rows.json --seed 1 -s ./panels.json --against rows
+checked=$((checked + 1))
+"$TESSERA" emit rows.json --isa avx2 --threads 1 -o rows-c -s ./panels.json -q || wrong "emit rows fails"
+[ "$(cat rows-c/k_*.c | grep -c 'u32x8_store(&((float \*)scratch)')" = 2 ] || wrong "padded rows are not copied by vectors"
 kept 1 strided
 kept 0 padded -s ./tiling.json
 finish
