@@ -4,6 +4,8 @@
 # hang_ranks.py TESSERA MPIRUN [RUNS=1]; the folder has the fixture. By hand twenty runs.
 import ctypes, os, random, re, shutil, signal, subprocess, sys, time
 
+from processes import awake, lives
+
 tessera, mpirun, seed = sys.argv[1], sys.argv[2], int(os.environ.get("SEED", time.time_ns() % 10**6))
 RUNS = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 SEIZE, INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
@@ -27,22 +29,6 @@ def steps(run):
         return open(f"{run}/metrics.jsonl").read().count("\n")
     except OSError:
         return 0
-
-
-def lives(pid):
-    try:
-        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def awake(going, most):
-    """Seconds while going(), at most so many; of a machine that was suspended, those in which this process ran."""
-    took, before = 0, time.time()
-    while going() and took < most:
-        time.sleep(0.01)
-        took, before = took + min(time.time() - before, 0.5), time.time()
-    return took
 
 
 def trace(call, pid):

@@ -2,6 +2,8 @@
 # kill_ranks.py TESSERA MPIRUN [KILLS=8]; the folder has the fixture. By hand a hundred, as kill.py says.
 import os, random, shutil, signal, subprocess, sys, time
 
+from processes import awake, lives
+
 tessera, mpirun, seed = sys.argv[1], sys.argv[2], int(os.environ.get("SEED", time.time_ns() % 10**6))
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 8
 STEPS = str(60 * KILLS + 200)
@@ -25,22 +27,6 @@ def pid_of(i):
         return int(open(f"kill.{i}").read())
     except (OSError, ValueError):
         return 0
-
-
-def lives(i):
-    try:
-        return open(f"/proc/{pid_of(i)}/stat").read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def awake(going, most):
-    """Seconds while going(), at most so many; of a machine that was suspended, those in which this process ran."""
-    took, before = 0, time.time()
-    while going() and took < most:
-        time.sleep(0.01)
-        took, before = took + min(time.time() - before, 0.5), time.time()
-    return took
 
 
 def newest():
@@ -72,7 +58,7 @@ while kills < KILLS:
         os.kill(pid_of(random.randrange(n)), signal.SIGKILL)
     except ProcessLookupError:
         pass
-    slowest = max(slowest, awake(lambda: p.poll() is None and any(map(lives, range(n))), 20))
+    slowest = max(slowest, awake(lambda: p.poll() is None and any(lives(pid_of(i)) for i in range(n)), 20))
     awake(lambda: p.poll() is None, 10)
     done = newest() == os.path.basename(last)
     silent += p.poll() == 0 and not done
