@@ -57,7 +57,7 @@ static bool make_wide(trial *t, const ts_options *o, ts_error *e)
 {
     problem p = t->p;
     p.single = false, p.n_value = p.n_slope = 0, p.model = NULL;
-    const bool built = p.of->build(&p);
+    const bool built = objective_build(&p);
     t->wide = p.model;
     return built && ts_graph_ok(p.g, e) && make_plan(t, WIDE, &p, o, e);
 }
@@ -72,7 +72,7 @@ bool trial_make(trial *t, const ts_options *o, ts_error *e)
     p->at = t->text;
     if (!p->file)
         p->file = p->of->name;
-    return objective_begin(p) && p->of->read(p) && p->of->build(p) && ts_graph_ok(p->g, e) &&
+    return objective_begin(p) && p->of->read(p) && objective_build(p) && ts_graph_ok(p->g, e) &&
            make_plan(t, VALUES, p, o, e) && make_plan(t, SLOPES, p, o, e) && (!p->single || make_wide(t, o, e));
 }
 

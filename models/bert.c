@@ -50,9 +50,10 @@ static ts_tensor pooler(maker *mk, ts_tensor x)
 {
     maker_enter(mk, "pooler.");
     const int64_t batch = maker_extent(x, 0), width = maker_extent(x, 2);
-    ts_tensor first = maker_call(mk, 1, &x, "slice starts=[0,0,0] sizes=[%lld,1,%lld]", (long long)batch,
+    ts_tensor first = maker_call(mk->g, 1, &x, "slice starts=[0,0,0] sizes=[%lld,1,%lld]", (long long)batch,
                                  (long long)width); /* [b, 1, width] */
-    first = maker_call(mk, 1, &first, "reshape shape=[%lld,%lld]", (long long)batch, (long long)width); /* [b, width] */
+    first = maker_call(mk->g, 1, &first, "reshape shape=[%lld,%lld]", (long long)batch,
+                       (long long)width); /* [b, width] */
     return ts_call1(mk->g, "tanh", layer_dense(mk, first, width, 1, "dense"));
 }
 

@@ -34,7 +34,7 @@ static ts_tensor attend(maker *mk, const gpt2 *c, ts_tensor x, ts_tensor mask, c
     ts_tensor all = layer_dense(mk, x, 3 * c->width, 1, "attn.c_attn"), part[3]; /* [b, s, 3 * width] */
     for (int i = 0; i < 3; i++)
         /* q, k, v: [b, h, s, d] */
-        part[i] = transformer_split(mk, maker_call(mk, 1, &all, "split axis=-1 parts=3 part=%d", i), c->heads);
+        part[i] = transformer_split(mk, maker_call(mk->g, 1, &all, "split axis=-1 parts=3 part=%d", i), c->heads);
     for (int i = 0; i < 2; i++)
         own->present[i] = behind(mk, own->past[i], part[i + 1]); /* [b, h, past + s, d] */
     const ts_tensor in[] = {part[0], own->present[0], own->present[1], mask};
@@ -64,7 +64,7 @@ static void cache_inputs(maker *mk, const gpt2 *c, int64_t batch, int64_t past, 
 /* The last position of x[b, s, width], as [b, 1, width] */
 static ts_tensor last_of(maker *mk, ts_tensor x)
 {
-    return maker_call(mk, 1, &x, "slice starts=[0,%lld,0] sizes=[%lld,1,%lld]", (long long)maker_extent(x, 1) - 1,
+    return maker_call(mk->g, 1, &x, "slice starts=[0,%lld,0] sizes=[%lld,1,%lld]", (long long)maker_extent(x, 1) - 1,
                       (long long)maker_extent(x, 0), (long long)maker_extent(x, 2));
 }
 

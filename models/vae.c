@@ -19,7 +19,7 @@ static ts_tensor group_norm(maker *mk, const vae *v, ts_tensor x, const char *na
     const int64_t width = maker_extent(x, 1);
     ts_tensor scale = maker_weight(mk, name, ".weight", 1, &width, 1, 0.25); /* [c] */
     ts_tensor bias = maker_weight(mk, name, ".bias", 1, &width, 0, 0.05);    /* [c] */
-    return maker_call(mk, 3, (const ts_tensor[]){x, scale, bias}, "group_norm groups=%d epsilon=1e-6", v->groups);
+    return maker_call(mk->g, 3, (const ts_tensor[]){x, scale, bias}, "group_norm groups=%d epsilon=1e-6", v->groups);
 }
 
 static ts_tensor silu(maker *mk, ts_tensor x) /* of any shape */
@@ -49,22 +49,22 @@ static ts_tensor attend(maker *mk, const vae *v, ts_tensor x)
 {
     const long long n = maker_extent(x, 0), c = maker_extent(x, 1), h = maker_extent(x, 2), w = maker_extent(x, 3);
     ts_tensor y = group_norm(mk, v, x, "group_norm");                                               /* [n, c, h, w] */
-    y = maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w);                       /* [n, c, h w] */
+    y = maker_call(mk->g, 1, &y, "reshape shape=[%lld,%lld,%lld]", n, c, h * w);                    /* [n, c, h w] */
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);                                               /* [n, h w, c] */
     ts_tensor q = layer_dense(mk, y, (int)c, 1, "to_q"), k = layer_dense(mk, y, (int)c, 1, "to_k"); /* [n, h w, c] */
     ts_tensor all[] = {q, k, layer_dense(mk, y, (int)c, 1, "to_v")}; /* each [n, h w, c] */
     y = maker_named(mk, ts_call(mk->g, "attention", 3, all), "attention");
     y = layer_dense(mk, y, (int)c, last_gain(v), "to_out.0"); /* [n, h w, c] */
     y = ts_call1(mk->g, "transpose axes=[0,2,1]", y);         /* [n, c, h w] */
-    return ts_call2(mk->g, "add", x, maker_call(mk, 1, &y, "reshape shape=[%lld,%lld,%lld,%lld]", n, c, h, w));
+    return ts_call2(mk->g, "add", x, maker_call(mk->g, 1, &y, "reshape shape=[%lld,%lld,%lld,%lld]", n, c, h, w));
 }
 
 /* x[n, c, h, w] -> [n, c, 2 h, 2 w], every element four times, and a convolution */
 static ts_tensor enlarged(maker *mk, ts_tensor x)
 {
     const long long h = maker_extent(x, 2), w = maker_extent(x, 3);
-    x = maker_call(mk, 1, &x, "stretch axis=2 size=%lld", 2 * h); /* [n, c, 2 h, w] */
-    x = maker_call(mk, 1, &x, "stretch axis=3 size=%lld", 2 * w); /* [n, c, 2 h, 2 w] */
+    x = maker_call(mk->g, 1, &x, "stretch axis=2 size=%lld", 2 * h); /* [n, c, 2 h, w] */
+    x = maker_call(mk->g, 1, &x, "stretch axis=3 size=%lld", 2 * w); /* [n, c, 2 h, 2 w] */
     return layer_conv(mk, x, (conv){(int)maker_extent(x, 1), 3, 1, 1}, "upsamplers.0.conv");
 }
 

@@ -3,21 +3,16 @@
  * 1 - w^2 for each weight. What each observation reads, a row of its own, are results too, so that Jacobians
  * with respect to them can be asked for: those of other observations are zeros. */
 #include "models/adbench/objective.h"
-
-#include <stdio.h>
+#include "models/parts/maker.h"
 
 static ts_tensor column(ts_graph *g, ts_tensor t, int i)
 {
-    char call[96];
-    snprintf(call, sizeof call, "element dims=[%lld] text=a[i0,%d]", (long long)ts_shape(t)[0], i);
-    return ts_call1(g, call, t);
+    return maker_call(g, 1, &t, "element dims=[%lld] text=a[i0,%d]", (long long)ts_shape(t)[0], i);
 }
 
 static ts_tensor formula(ts_graph *g, const char *text, int n, const ts_tensor *in)
 {
-    char call[256];
-    snprintf(call, sizeof call, "formula text=\"%s\"", text);
-    return ts_call(g, call, n, in);
+    return maker_call(g, n, in, "formula text=\"%s\"", text);
 }
 
 /* x turned by the rotation vector r, as Rodrigues has it: x cos t + (w cross x) sin t + w (w . x) (1 - cos t), where t
@@ -104,25 +99,16 @@ static bool read(problem *p)
     return true;
 }
 
-static bool derive(problem *p)
-{
-    if (!objective_open(p, "adbench-ba"))
-        return false;
-    ts_model *m = p->model;
-    objective_value(p, ts_model_tensor(m, 0)), objective_value(p, ts_model_tensor(m, 1));
-    return objective_jacobian(p, 0, ts_model_tensor(m, 2), 0, true, 4) &&
-           objective_jacobian(p, 0, ts_model_tensor(m, 3), 1, true, 5) &&
-           objective_jacobian(p, 0, objective_input(p, 2), 2, true, -1) &&
-           objective_jacobian(p, 1, objective_input(p, 2), 2, true, -1);
-}
-
 /* ---- records ---- */
 const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60 bits=64", build}, {0}};
 
-const objective objective_ba = {.name = "ba",
-                                .brief = "errors of bundle adjustment, by cameras, points and weights",
-                                .file = "n m p, one camera, one point, one weight, one feature",
-                                .sizes = "n=49 m=7776 p=31843",
-                                .sparse = true,
-                                .read = read,
-                                .build = derive};
+const objective objective_ba = {
+    .name = "ba",
+    .brief = "errors of bundle adjustment, by cameras, points and weights",
+    .file = "n m p, one camera, one point, one weight, one feature",
+    .sizes = "n=49 m=7776 p=31843",
+    .sparse = true,
+    .n_value = 2,
+    .n_jacobian = 4,
+    .jacobian = {{0, 0, true, .row = 4, .output = 2}, {0, 1, true, .row = 5, .output = 3}, {0, 2, true}, {1, 2, true}},
+    .read = read};

@@ -3,9 +3,9 @@
  * a Wishart prior. q's diagonal is exp of the first d numbers of a row of icf, the rest is its strict lower part,
  * column by column. */
 #include "models/adbench/objective.h"
+#include "models/parts/maker.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static ts_tensor table(ts_graph *g, ts_dtype dtype, int64_t d, double (*at)(int64_t d, int64_t row, int64_t column))
 {
@@ -40,10 +40,8 @@ static double is_diagonal(int64_t d, int64_t row, int64_t column)
 
 static ts_tensor reshaped(ts_graph *g, ts_tensor t, int64_t a, int64_t b, int64_t c)
 {
-    char call[96];
-    snprintf(call, sizeof call, c ? "reshape shape=[%lld,%lld,%lld]" : "reshape shape=[%lld,%lld]", (long long)a,
-             (long long)b, (long long)c);
-    return ts_call1(g, call, t);
+    return maker_call(g, 1, &t, c ? "reshape shape=[%lld,%lld,%lld]" : "reshape shape=[%lld,%lld]", (long long)a,
+                      (long long)b, (long long)c);
 }
 
 /* t [..., c] -> sum over ... of log(sum over c of exp(t)), []; the maximum keeps exp in range */
@@ -62,7 +60,6 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
 {
     const int64_t n = ts_dim(m, "n"), d = ts_dim(m, "d"), k = ts_dim(m, "k");
     const ts_dtype real = objective_real(m, e);
-    char call[160];
     if (real == TS_N_DTYPE)
         return false;
     ts_tensor alphas = ts_input(g, "alphas", real, 1, &k);                              /* [k] */
@@ -75,15 +72,15 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     ts_tensor q = ts_call(
         g, "formula text=\"c == 1 ? exp(a) : a * b\"", 3,
         (const ts_tensor[]){raw, table(g, real, d, is_lower), table(g, real, d, is_diagonal)}); /* [k, d d] */
-    snprintf(call, sizeof call, "element dims=[%lld] folds=[%lld] text=a[i0,i1]", (long long)k, (long long)d);
-    ts_tensor sums = ts_call1(g, call, icf);    /* [k], of the logarithms of q's diagonal */
+    ts_tensor sums = maker_call(g, 1, &icf, "element dims=[%lld] folds=[%lld] text=a[i0,i1]", (long long)k,
+                                (long long)d);  /* [k], of the logarithms of q's diagonal */
     ts_tensor square = reshaped(g, q, k, d, d); /* [k, d, d] */
     /* columns of q side by side; products with x and with means */
     ts_tensor flat = ts_call1(g, "transpose axes=[1,0]", reshaped(g, q, k * d, d, 0)); /* [d, k d] */
     ts_tensor at_x = reshaped(g, ts_call2(g, "matmul", x, flat), n, k, d);             /* [n, k, d] */
-    snprintf(call, sizeof call, "element dims=[%lld,%lld] folds=[%lld] text=a[i0,i1,i2]*b[i0,i2]", (long long)k,
-             (long long)d, (long long)d);
-    ts_tensor at_mean = ts_call2(g, call, square, means); /* [k, d] */
+    ts_tensor at_mean = maker_call(g, 2, (const ts_tensor[]){square, means},
+                                   "element dims=[%lld,%lld] folds=[%lld] text=a[i0,i1,i2]*b[i0,i2]", (long long)k,
+                                   (long long)d, (long long)d); /* [k, d] */
     ts_tensor away = ts_call1(g, "sum axes=[-1]",
                               ts_call1(g, "square", ts_call2(g, "subtract", at_x, at_mean))); /* [n, k] */
     ts_tensor inner = ts_call(g, "formula text=\"a + b - 0.5 * c\"", 3,
@@ -93,10 +90,10 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     ts_tensor wishart = ts_call(g, "element dims=[] text=0.5*a[0]*a[0]*b-a[1]*c-a[2]", 3,
                                 (const ts_tensor[]){prior, squares, total}); /* [] */
     /* -n d / 2 log(2 pi), pi as ADBench has it */
-    snprintf(call, sizeof call, "formula text=\"a - %lld * b + c + %.17g\"", (long long)n,
-             -0.5 * (double)(n * d) * 1.8378770664093453);
     ts_result(m, "objective",
-              ts_call(g, call, 3, (const ts_tensor[]){logsumexp(g, inner), logsumexp(g, alphas), wishart}));
+              maker_call(g, 3, (const ts_tensor[]){logsumexp(g, inner), logsumexp(g, alphas), wishart},
+                         "formula text=\"a - %lld * b + c + %.17g\"", (long long)n,
+                         -0.5 * (double)(n * d) * 1.8378770664093453));
     return ts_graph_ok(g, e);
 }
 
@@ -131,14 +128,6 @@ static bool read(problem *p)
     return prior[2] = constant(d, k, prior[0], prior[1]), true;
 }
 
-static bool derive(problem *p)
-{
-    if (!objective_open(p, "adbench-gmm"))
-        return false;
-    objective_value(p, ts_model_tensor(p->model, 0));
-    return objective_gradients(p, 3);
-}
-
 /* ---- records ---- */
 const ts_builder builders_gmm[] = {{"adbench-gmm", "A mixture of Gaussians, of ADBench", "n=50 d=2 k=5 bits=64", build},
                                    {0}};
@@ -147,5 +136,6 @@ const objective objective_gmm = {.name = "gmm",
                                  .brief = "logarithm of the likelihood of a mixture of Gaussians, by its parameters",
                                  .file = "d k n, alphas, means, inverse covariance factors, points, gamma m",
                                  .sizes = "n=1000 d=10 k=25",
-                                 .read = read,
-                                 .build = derive};
+                                 .n_value = 1,
+                                 .n_gradient = 3,
+                                 .read = read};

@@ -3,24 +3,17 @@
  * the first joint and one of each of two more. A vertex goes with several bones, by weights. With `us` each point lies
  * within a triangle of vertices instead, at two places of its own, which are variables too. In f64. */
 #include "models/adbench/objective.h"
+#include "models/parts/maker.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { BONES = 22, THETA = 26, FINGERS = 5, JOINTS = 3, CELLS = 16 };
 
-static ts_tensor call(ts_graph *g, const char *words, int n, const ts_tensor *in)
-{
-    return ts_call(g, words, n, in);
-}
-
 /* Elements first, first + 4, ... of theta, one for each finger */
 static ts_tensor angle(ts_graph *g, ts_tensor theta, int first)
 {
-    char words[96];
-    snprintf(words, sizeof words, "element dims=[%d] text=a[%d+4*i0]", FINGERS, first);
-    return ts_call1(g, words, theta);
+    return maker_call(g, 1, &theta, "element dims=[%d] text=a[%d+4*i0]", FINGERS, first);
 }
 
 /* The rotations of all joints, [fingers, joints, 4, 4]: about z, for which the first joint alone has an angle, after
@@ -31,8 +24,8 @@ static ts_tensor joints(ts_graph *g, ts_tensor theta)
     ts_tensor none = ts_call1(g, "formula text=a*0", z0);                                  /* [fingers] */
     const ts_tensor by_x[] = {angle(g, theta, 6), angle(g, theta, 8), angle(g, theta, 9)}; /* each [fingers] */
     const ts_tensor by_z[] = {z0, none, none};                                             /* each [fingers] */
-    ts_tensor x = call(g, "stack axis=1", JOINTS, by_x);                                   /* [fingers, joints] */
-    ts_tensor z = call(g, "stack axis=1", JOINTS, by_z);                                   /* [fingers, joints] */
+    ts_tensor x = ts_call(g, "stack axis=1", JOINTS, by_x);                                /* [fingers, joints] */
+    ts_tensor z = ts_call(g, "stack axis=1", JOINTS, by_z);                                /* [fingers, joints] */
     ts_tensor sx = ts_call1(g, "sin", x), cx = ts_call1(g, "cos", x);                      /* [fingers, joints] */
     ts_tensor sz = ts_call1(g, "sin", z), cz = ts_call1(g, "cos", z);                      /* [fingers, joints] */
     ts_tensor o = ts_call1(g, "formula text=a*0", x);   /* [fingers, joints], zeros */
@@ -53,7 +46,7 @@ static ts_tensor joints(ts_graph *g, ts_tensor theta)
                                    o,
                                    o,
                                    l};
-    return ts_call1(g, "reshape shape=[5,3,4,4]", call(g, "stack axis=2", CELLS, cell));
+    return ts_call1(g, "reshape shape=[5,3,4,4]", ts_call(g, "stack axis=2", CELLS, cell));
 }
 
 /* The whole hand: rotation by a vector as Rodrigues has it, none below a length of 1e-4, and translation, [3, 4]. Of w,
@@ -66,12 +59,12 @@ static ts_tensor whole(ts_graph *g, ts_tensor theta)
     const ts_tensor in[] = {ts_call2(g, "formula text=\"b == 0 ? 0.0 : a / b\"", v, t), ts_call1(g, "cos", t),
                             ts_call1(g, "sin", t)}; /* [3], [], [] */
     const ts_tensor part[] = {
-        call(g,
-             "element dims=[3,3] text=\"i0 == i1 ? a[i0]*a[i0] + (1 - a[i0]*a[i0])*b : a[i0]*a[i1]*(1 - b) + "
-             "((i1 - i0 + 3) % 3 == 1 ? -a[(6 - i0 - i1) % 3] : a[(6 - i0 - i1) % 3])*c\"",
-             3, in),
+        ts_call(g,
+                "element dims=[3,3] text=\"i0 == i1 ? a[i0]*a[i0] + (1 - a[i0]*a[i0])*b : a[i0]*a[i1]*(1 - b) + "
+                "((i1 - i0 + 3) % 3 == 1 ? -a[(6 - i0 - i1) % 3] : a[(6 - i0 - i1) % 3])*c\"",
+                3, in),
         ts_call1(g, "element dims=[3,1] text=a[3+i0]", theta)}; /* [3, 3], [3, 1] */
-    return call(g, "concat axis=1", 2, part);
+    return ts_call(g, "concat axis=1", 2, part);
 }
 
 /* What takes vertices to where theta has them within the hand: of four bones of each finger, [5, 4, 4, 4], and of bones
@@ -84,11 +77,10 @@ static ts_tensor fingers(ts_graph *g, ts_tensor theta, ts_tensor base, ts_tensor
     ts_tensor at[1 + JOINTS];                   /* each [5, 4, 4] */
     at[0] = ts_call2(g, "matmul", root, ts_call1(g, "element dims=[5,4,4] text=a[1+4*i0,i1,i2]", base));
     for (int i = 0; i < JOINTS; i++) {
-        char words[96];
-        snprintf(words, sizeof words, "element dims=[5,4,4] text=a[i0,%d,i1,i2]", i);
-        at[1 + i] = ts_call2(g, "matmul", at[i], ts_call1(g, words, own));
+        ts_tensor joint = maker_call(g, 1, &own, "element dims=[5,4,4] text=a[i0,%d,i1,i2]", i); /* [5, 4, 4] */
+        at[1 + i] = ts_call2(g, "matmul", at[i], joint);
     }
-    return ts_call2(g, "matmul", call(g, "stack axis=1", 1 + JOINTS, at),
+    return ts_call2(g, "matmul", ts_call(g, "stack axis=1", 1 + JOINTS, at),
                     ts_call1(g, "element dims=[5,4,4,4] text=a[1+4*i0+i1,i2,i3]", inverse));
 }
 
@@ -97,7 +89,7 @@ static ts_tensor rest(ts_graph *g, ts_tensor base, ts_tensor inverse)
     ts_tensor root = ts_call1(g, "element dims=[4,4] text=a[0,i0,i1]", base); /* [4, 4] */
     const ts_tensor at[] = {
         root, ts_call2(g, "matmul", root, ts_call1(g, "element dims=[4,4] text=a[21,i0,i1]", base))}; /* each [4, 4] */
-    return ts_call2(g, "matmul", call(g, "stack axis=0", 2, at),
+    return ts_call2(g, "matmul", ts_call(g, "stack axis=0", 2, at),
                     ts_call1(g, "element dims=[2,4,4] text=a[21*i0,i1,i2]", inverse));
 }
 
@@ -105,10 +97,9 @@ static ts_tensor rest(ts_graph *g, ts_tensor base, ts_tensor inverse)
  * other two [..., 2] */
 static ts_tensor columns(ts_graph *g, ts_tensor w, bool us, bool of_fingers)
 {
-    char words[128];
-    snprintf(words, sizeof words, "element dims=[%lld,%s%s] text=a[i0,%s]", (long long)ts_shape(w)[0], us ? "3," : "",
-             of_fingers ? "5,4" : "2", of_fingers ? (us ? "i1,1+4*i2+i3" : "1+4*i1+i2") : (us ? "i1,21*i2" : "21*i1"));
-    return ts_call1(g, words, w);
+    return maker_call(g, 1, &w, "element dims=[%lld,%s%s] text=a[i0,%s]", (long long)ts_shape(w)[0], us ? "3," : "",
+                      of_fingers ? "5,4" : "2",
+                      of_fingers ? (us ? "i1,1+4*i2+i3" : "1+4*i1+i2") : (us ? "i1,21*i2" : "21*i1"));
 }
 
 /* Where the bones take x, each by its weight: [n, 4]. With u, [n, 3], that of places within triangles, by what each
@@ -117,11 +108,11 @@ static ts_tensor skinned(ts_graph *g, ts_tensor u, ts_tensor w, ts_tensor x, ts_
 {
     /* weights [n, 5, 4] and [n, 2], x [n, 4]; with u [n, 3] each with an axis [3] behind n */
     const ts_tensor moved[] = {u, columns(g, w, u, true), x}, kept[] = {u, columns(g, w, u, false), x, others};
-    ts_tensor by_finger = u ? call(g, "einsum equation=nc,ncfj,nck->fnjk", 3, moved)
-                            : call(g, "einsum equation=nfj,nk->fnjk", 2, moved + 1); /* [f, n, j, 4] */
+    ts_tensor by_finger = u ? ts_call(g, "einsum equation=nc,ncfj,nck->fnjk", 3, moved)
+                            : ts_call(g, "einsum equation=nfj,nk->fnjk", 2, moved + 1); /* [f, n, j, 4] */
     return ts_call2(g, "add", ts_call2(g, "einsum equation=fnjk,fjrk->nr", by_finger, bones),
-                    u ? call(g, "einsum equation=nc,ncb,nck,brk->nr", 4, kept)
-                      : call(g, "einsum equation=nb,nk,brk->nr", 3, kept + 1));
+                    u ? ts_call(g, "einsum equation=nc,ncb,nck,brk->nr", 4, kept)
+                      : ts_call(g, "einsum equation=nb,nk,brk->nr", 3, kept + 1));
 }
 
 static bool build_hand(ts_model *m, ts_graph *g, bool us, ts_error *e)
@@ -149,17 +140,13 @@ static bool build_hand(ts_model *m, ts_graph *g, bool us, ts_error *e)
                            of); /* [n, 4], or [n, 3, 4] within triangles */
     ts_tensor w = ts_call2(g, "gather", ts_input(g, "weights", real, 2, (const int64_t[]){v, BONES}),
                            of); /* [n, 22], or [n, 3, 22] within triangles */
-    char words[160];
-    if (us) {
-        snprintf(words, sizeof words, "element dims=[%lld,3] text=\"i1 < 2 ? a[i0,i1] : 1 - a[i0,0] - a[i0,1]\"",
-                 (long long)n);
-        u = ts_call1(g, words, u); /* [n, 3] */
-    }
+    if (us)
+        u = maker_call(g, 1, &u, "element dims=[%lld,3] text=\"i1 < 2 ? a[i0,i1] : 1 - a[i0,0] - a[i0,1]\"",
+                       (long long)n);                                                            /* [n, 3] */
     ts_tensor y = skinned(g, u, w, x, fingers(g, theta, base, inverse), rest(g, base, inverse)); /* [n, 4] */
-    snprintf(words, sizeof words,
-             "element dims=[%lld,3] text=a[i1,0]*b[i0,0]+a[i1,1]*b[i0,1]+a[i1,2]*b[i0,2]+a[i1,3]*b[i0,3]",
-             (long long)n);
-    y = ts_call2(g, words, whole(g, theta), y); /* [n, 3] */
+    y = maker_call(g, 2, (const ts_tensor[]){whole(g, theta), y},
+                   "element dims=[%lld,3] text=a[i1,0]*b[i0,0]+a[i1,1]*b[i0,1]+a[i1,2]*b[i0,2]+a[i1,3]*b[i0,3]",
+                   (long long)n); /* [n, 3] */
     ts_result(m, "errors", ts_call2(g, "subtract", points, y));
     return ts_graph_ok(g, e);
 }
@@ -264,23 +251,6 @@ static bool read_us(problem *p)
     return read_hand(p, true);
 }
 
-static bool derive(problem *p)
-{
-    if (!objective_open(p, "adbench-hand"))
-        return false;
-    objective_value(p, ts_model_tensor(p->model, 0));
-    return objective_jacobian(p, 0, objective_input(p, 0), 0, false, -1);
-}
-
-static bool derive_us(problem *p)
-{
-    if (!objective_open(p, "adbench-hand-us"))
-        return false;
-    objective_value(p, ts_model_tensor(p->model, 0));
-    return objective_jacobian(p, 0, objective_input(p, 0), 0, true, -1) &&
-           objective_jacobian(p, 0, objective_input(p, 1), 1, false, -1);
-}
-
 /* ---- records ---- */
 const ts_builder builders_hand[] = {
     {"adbench-hand", "Tracking a hand by vertices, of ADBench", "n=20 v=66 bits=64", build},
@@ -294,8 +264,10 @@ const objective objective_hand = {
         "n v, 26 pose parameters, a vertex and a place of each point, 22 bones relative to their parents, inverses of "
         "the absolute ones, vertices, weights",
     .sizes = "n=100 v=544",
-    .read = read,
-    .build = derive};
+    .n_value = 1,
+    .n_jacobian = 1,
+    .jacobian = {{0}},
+    .read = read};
 
 const objective objective_hand_us = {
     .name = "hand-us",
@@ -304,5 +276,7 @@ const objective objective_hand_us = {
         "n v t, two numbers a point, 26 pose parameters, a triangle and a place of each point, triangles, and on as "
         "for hand",
     .sizes = "n=100 v=544 t=1084",
-    .read = read_us,
-    .build = derive_us};
+    .n_value = 1,
+    .n_jacobian = 2,
+    .jacobian = {{0, 0, true}, {0, 1}},
+    .read = read_us};

@@ -2,39 +2,30 @@
  * output gate see what comes in, input gate and change what the layer gave before. The loss is the mean of minus the
  * logarithm of what was foretold of the next character's bits, log(2 + sum exp) as ADBench has it. */
 #include "models/adbench/objective.h"
+#include "models/parts/maker.h"
 
 #include <stdio.h>
 
 enum { MAX_LAYER = 16 };
 
-static ts_tensor call(ts_graph *g, int n, const ts_tensor *in, const char *words)
-{
-    return ts_call(g, words, n, in);
-}
-
 /* Row `row` of t [rows, b] */
 static ts_tensor row_of(ts_graph *g, ts_tensor t, int64_t row)
 {
-    char words[96];
-    snprintf(words, sizeof words, "element dims=[%lld] text=a[%lld,i0]", (long long)ts_shape(t)[1], (long long)row);
-    return ts_call1(g, words, t);
+    return maker_call(g, 1, &t, "element dims=[%lld] text=a[%lld,i0]", (long long)ts_shape(t)[1], (long long)row);
 }
 
 /* Row `row` of t [rows, 4 b] as [4, b] */
 static ts_tensor gates(ts_graph *g, ts_tensor t, int64_t row, int64_t b)
 {
-    char words[96];
-    snprintf(words, sizeof words, "reshape shape=[4,%lld]", (long long)b);
-    return ts_call1(g, words, row_of(g, t, row));
+    ts_tensor one = row_of(g, t, row); /* [4 b] */
+    return maker_call(g, 1, &one, "reshape shape=[4,%lld]", (long long)b);
 }
 
 /* Rows from `first` on, all but one */
 static ts_tensor rows_of(ts_graph *g, ts_tensor t, int first)
 {
-    char words[128];
-    snprintf(words, sizeof words, "element dims=[%lld,%lld] text=a[i0+%d,i1]", (long long)ts_shape(t)[0] - 1,
-             (long long)ts_shape(t)[1], first);
-    return ts_call1(g, words, t);
+    return maker_call(g, 1, &t, "element dims=[%lld,%lld] text=a[i0+%d,i1]", (long long)ts_shape(t)[0] - 1,
+                      (long long)ts_shape(t)[1], first);
 }
 
 /* One layer in one trip: states h and c [b] from x [b] and the former ones; weights w and biases v, [4, b] each. Forget
@@ -42,19 +33,18 @@ static ts_tensor rows_of(ts_graph *g, ts_tensor t, int first)
  * there is one function for all four. */
 static void layer(ts_graph *g, ts_tensor x, ts_tensor w, ts_tensor v, ts_tensor *h, ts_tensor *c)
 {
-    const ts_tensor by[] = {x, *h, x, *h};                          /* each [b] */
-    const ts_tensor all[] = {call(g, 4, by, "stack axis=0"), w, v}; /* each [4, b] */
+    const ts_tensor by[] = {x, *h, x, *h};                             /* each [b] */
+    const ts_tensor all[] = {ts_call(g, "stack axis=0", 4, by), w, v}; /* each [4, b] */
     const int64_t b = ts_shape(x)[0];
-    char words[160];
-    snprintf(words, sizeof words,
-             "element dims=[4,%lld] text=\"i0 < 3 ? 0.5 * (a[i0,i1] * b[i0,i1] + c[i0,i1]) : a[i0,i1] * b[i0,i1] + "
-             "c[i0,i1]\"",
-             (long long)b);
-    ts_tensor t = ts_call1(g, "tanh", call(g, 3, all, words)); /* of forget, input, output, change; [4, b] */
-    snprintf(words, sizeof words, "element dims=[%lld] text=0.5*(a[i0]*(1+b[0,i0])+(1+b[1,i0])*b[3,i0])", (long long)b);
-    *c = ts_call2(g, words, *c, t);
-    snprintf(words, sizeof words, "element dims=[%lld] text=0.5*(1+b[2,i0])*a[i0]", (long long)b);
-    *h = ts_call2(g, words, ts_call1(g, "tanh", *c), t);
+    ts_tensor gate = maker_call(g, 3, all,
+                                "element dims=[4,%lld] text=\"i0 < 3 ? 0.5 * (a[i0,i1] * b[i0,i1] + c[i0,i1]) : "
+                                "a[i0,i1] * b[i0,i1] + c[i0,i1]\"",
+                                (long long)b);
+    ts_tensor t = ts_call1(g, "tanh", gate); /* of forget, input, output, change; [4, b] */
+    *c = maker_call(g, 2, (const ts_tensor[]){*c, t},
+                    "element dims=[%lld] text=0.5*(a[i0]*(1+b[0,i0])+(1+b[1,i0])*b[3,i0])", (long long)b);
+    *h = maker_call(g, 2, (const ts_tensor[]){ts_call1(g, "tanh", *c), t},
+                    "element dims=[%lld] text=0.5*(1+b[2,i0])*a[i0]", (long long)b);
 }
 
 static bool build(ts_model *m, ts_graph *g, ts_error *e)
@@ -89,13 +79,11 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e)
     ts_scan_gather(s, at, false);
     ts_scan_end(s, out);
     const ts_tensor last[] = {out[2 * l], row_of(g, extra, 1), row_of(g, extra, 2)}; /* [c - 1, b], [b], [b] */
-    ts_tensor y = call(g, 3, last, "formula text=\"a * b + c\"");                    /* [c - 1, b] */
+    ts_tensor y = ts_call(g, "formula text=\"a * b + c\"", 3, last);                 /* [c - 1, b] */
     ts_tensor sum = ts_call1(g, "sum axes=[-1] keepdims=1", ts_call1(g, "exp", y));  /* [c - 1, 1] */
     const ts_tensor told[] = {rows_of(g, bits, 1), y, sum}; /* [c - 1, b], twice, and [c - 1, 1] */
-    ts_tensor all = ts_call1(g, "sum", call(g, 3, told, "formula text=\"a * (b - log(2 + c))\"")); /* [] */
-    char words[96];
-    snprintf(words, sizeof words, "formula text=\"-a / %lld\"", (long long)((c - 1) * b));
-    ts_result(m, "objective", ts_call1(g, words, all));
+    ts_tensor all = ts_call1(g, "sum", ts_call(g, "formula text=\"a * (b - log(2 + c))\"", 3, told)); /* [] */
+    ts_result(m, "objective", maker_call(g, 1, &all, "formula text=\"-a / %lld\"", (long long)((c - 1) * b)));
     return ts_graph_ok(g, e);
 }
 
@@ -114,14 +102,6 @@ static bool read(problem *p)
     return bits != NULL;
 }
 
-static bool derive(problem *p)
-{
-    if (!objective_open(p, "adbench-lstm"))
-        return false;
-    objective_value(p, ts_model_tensor(p->model, 0));
-    return objective_gradients(p, 2);
-}
-
 /* ---- records ---- */
 const ts_builder builders_lstm[] = {
     {"adbench-lstm", "An LSTM with vectors for weights, of ADBench", "l=2 c=8 b=14 bits=64", build}, {0}};
@@ -131,5 +111,6 @@ const objective objective_lstm = {
     .brief = "loss of an LSTM with vectors for weights over a text, by its parameters",
     .file = "l c b, weights and biases of each layer, 3 rows of the output's, states, bits of each character",
     .sizes = "l=2 c=1024 b=14",
-    .read = read,
-    .build = derive};
+    .n_value = 1,
+    .n_gradient = 2,
+    .read = read};

@@ -148,9 +148,9 @@ ts_dtype objective_real(const ts_model *m, ts_error *e)
     return TS_N_DTYPE;
 }
 
-bool objective_open(problem *p, const char *model)
+static bool open_model(problem *p)
 {
-    char words[OBJECTIVE_SIZES][64];
+    char words[OBJECTIVE_SIZES][64], name[64];
     const char *list[OBJECTIVE_SIZES + 1], *s = p->of->sizes;
     int n = 0;
     for (; *s && n < OBJECTIVE_SIZES; n++) {
@@ -159,44 +159,55 @@ bool objective_open(problem *p, const char *model)
         s += strcspn(s, " "), s += strspn(s, " ");
     }
     list[n++] = p->single ? "bits=32" : "bits=64";
-    p->model = ts_model_open(model, p->e);
+    snprintf(name, sizeof name, "adbench-%s", p->of->name);
+    p->model = ts_model_open(name, p->e);
     if (!p->model || !ts_model_bind(p->model, n, list, NULL, p->e))
         return false;
     return p->g = ts_model_graph(p->model), true;
 }
 
-ts_tensor objective_input(const problem *p, int given)
+static ts_tensor input(const problem *p, int given)
 {
     const ts_array *a = &p->given[given].value;
     const ts_dtype dtype = p->single && a->dtype == TS_F64 ? TS_F32 : a->dtype;
     return ts_input(p->g, p->given[given].name, dtype, a->rank, a->dim);
 }
 
-void objective_value(problem *p, ts_tensor t)
+static bool add_gradients(problem *p, int n)
 {
-    p->value[p->n_value++] = t;
-}
-
-bool objective_gradients(problem *p, int n)
-{
-    ts_tensor in[OBJECTIVE_MOST] = {0}, out[OBJECTIVE_MOST];
+    ts_tensor in[OBJECTIVE_MOST] = {0}, out[OBJECTIVE_MOST]; /* each as the given array */
     for (int i = 0; i < n; i++)
-        in[i] = objective_input(p, i);
-    if (!ts_chain_rule(p->g, 1, p->value, NULL, n, in, out))
+        in[i] = input(p, i);
+    if (n && !ts_chain_rule(p->g, 1, p->value, NULL, n, in, out))
         return ts_graph_ok(p->g, p->e);
     for (int i = 0; i < n; i++)
         p->slope[p->n_slope++] = (slope){.t = out[i], .given = i, .row = -1};
     return true;
 }
 
-bool objective_jacobian(problem *p, int value, ts_tensor in, int given, bool by_rows, int row)
+static bool add_jacobian(problem *p, const jacobian *j)
 {
     int pairs, pair[TS_MAX_RANK][2];
-    ts_tensor t = ts_jacobian(p->g, p->value[value], in, by_rows ? &pairs : NULL, pair);
+    ts_tensor in = j->output ? ts_model_tensor(p->model, j->output)
+                             : input(p, j->given); /* as the array, or rows of it */
+    ts_tensor t = ts_jacobian(p->g, p->value[j->value], in, j->by_rows ? &pairs : NULL, pair);
     if (!t)
         return ts_graph_ok(p->g, p->e);
-    if (by_rows && (pairs != 1 || pair[0][0] || pair[0][1]))
+    if (j->by_rows && (pairs != 1 || pair[0][0] || pair[0][1]))
         return objective_fail(p, TS_BUG, "an objective's rows do not read one row each");
-    p->slope[p->n_slope++] = (slope){.t = t, .value = value, .given = given, .by_rows = by_rows, .row = row};
+    p->slope[p->n_slope++] = (slope){t, j->value, j->given, j->by_rows, j->row ? j->row : -1};
     return true;
+}
+
+bool objective_build(problem *p)
+{
+    const objective *of = p->of;
+    if (!open_model(p))
+        return false;
+    while (p->n_value < of->n_value)
+        p->value[p->n_value] = ts_model_tensor(p->model, p->n_value), p->n_value++;
+    bool good = add_gradients(p, of->n_gradient);
+    for (int i = 0; good && i < of->n_jacobian; i++)
+        good = add_jacobian(p, &of->jacobian[i]);
+    return good;
 }

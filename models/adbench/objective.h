@@ -1,5 +1,5 @@
 /* objective.h - a problem of ADBench: what its file holds, which values it has, and by what they are derived. One row a
- * problem, `const objective objective_NAME`, in a file of models/adbench, on the public header alone; the build lists
+ * problem, `const objective objective_NAME`, in a file of models/adbench, on the public header and models/parts; the build lists
  * the folder and writes the table, which the command shows, reads and times. Numbers come from a file, or, where there
  * is none, from a seed; either way an objective takes them in the order of the file. A problem owns its arrays, its
  * model and nothing else; the first failure is kept in `e`, and whatever is asked for after it is refused. */
@@ -9,13 +9,22 @@
 enum { OBJECTIVE_MOST = 12, OBJECTIVE_SIZES = 4 };
 typedef struct problem problem;
 
+/* A value by a given array. Rows: each row of the value reads one row of the array: its own, or that which the given
+ * array `row` says; these rows are an output of the model then. */
+typedef struct jacobian {
+    int value, given;
+    bool by_rows;
+    int row, output; /* 0: its own; the given array itself */
+} jacobian;
+
 typedef struct objective {
-    const char *name, *brief;  /* "gmm", "a mixture of Gaussians" */
-    const char *file;          /* what a file has, in order */
-    const char *sizes;         /* of a made problem: "n=1000 d=10 k=25", at most OBJECTIVE_SIZES */
-    bool sparse;               /* derivatives are written as rows of what is not zero */
-    bool (*read)(problem *p);  /* takes sizes and numbers */
-    bool (*build)(problem *p); /* opens the model; values and slopes */
+    const char *name, *brief;            /* "gmm", "a mixture of Gaussians" */
+    const char *file;                    /* what a file has, in order */
+    const char *sizes;                   /* of a made problem: "n=1000 d=10 k=25", at most OBJECTIVE_SIZES */
+    bool sparse;                         /* derivatives are written as rows of what is not zero */
+    int n_value, n_gradient, n_jacobian; /* outputs 0 ... are values; value 0, without axes, by given arrays 0 ... */
+    jacobian jacobian[4];
+    bool (*read)(problem *p); /* takes sizes and numbers */
 } objective;
 extern const objective *const objectives[]; /* all of them, ends with NULL; written by the build */
 
@@ -63,10 +72,5 @@ bool objective_fail(problem *p, ts_code code, const char *fmt, ...) __attribute_
 
 /* What a model's reals are by its dimension "bits", 32 or 64; TS_N_DTYPE: it is neither, and *e says so. */
 ts_dtype objective_real(const ts_model *m, ts_error *e);
-bool objective_open(problem *p, const char *model); /* bound to of->sizes and p->single */
-ts_tensor objective_input(const problem *p, int given);
-void objective_value(problem *p, ts_tensor t);
-/* One gradient of value 0, without axes, by each of the first n given arrays. */
-bool objective_gradients(problem *p, int n);
-/* The derivative of `value` by `in`, which is the given array or its rows. */
-bool objective_jacobian(problem *p, int value, ts_tensor in, int given, bool by_rows, int row);
+/* Opens the model adbench-NAME, bound to of->sizes and p->single; values and slopes. */
+bool objective_build(problem *p);

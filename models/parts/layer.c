@@ -43,7 +43,7 @@ ts_tensor layer_norm(maker *mk, ts_tensor x, double epsilon, const char *name)
     const int64_t width = maker_extent(x, -1);
     ts_tensor scale = vector(mk, name, ".weight", width, 1, norm_scale); /* [width] */
     ts_tensor bias = vector(mk, name, ".bias", width, 0, bias_scale);    /* [width] */
-    return maker_call(mk, 3, (const ts_tensor[]){x, scale, bias}, "layer_norm epsilon=%g", epsilon);
+    return maker_call(mk->g, 3, (const ts_tensor[]){x, scale, bias}, "layer_norm epsilon=%g", epsilon);
 }
 
 /* x [batch, in, h, w], w [out, in, kernel, kernel] -> [batch, out, h / stride, w / stride], rounded up */
@@ -54,7 +54,8 @@ ts_tensor layer_conv(maker *mk, ts_tensor x, conv c, const char *name)
     ts_tensor w = maker_weight(mk, name, ".weight", 4, dim, 0,
                                scale_for(c.gain, in * c.kernel * c.kernel)); /* [out, in, kernel, kernel] */
     ts_tensor b = vector(mk, name, ".bias", c.out, 0, bias_scale);           /* [out] */
-    ts_tensor y = maker_call(mk, 2, (const ts_tensor[]){x, w}, "conv strides=[%d,%d] pads=[%d,%d,%d,%d]", s, s, p, p, p,
-                             p); /* [batch, out, h / stride, w / stride] */
-    return ts_call2(mk->g, "add", y, maker_call(mk, 1, &b, "reshape shape=[%d,1,1]", c.out)); /* beside the channels */
+    ts_tensor y = maker_call(mk->g, 2, (const ts_tensor[]){x, w}, "conv strides=[%d,%d] pads=[%d,%d,%d,%d]", s, s, p, p,
+                             p, p); /* [batch, out, h / stride, w / stride] */
+    return ts_call2(mk->g, "add", y,
+                    maker_call(mk->g, 1, &b, "reshape shape=[%d,1,1]", c.out)); /* beside the channels */
 }

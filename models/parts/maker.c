@@ -26,14 +26,14 @@ ts_tensor maker_weight(maker *mk, const char *name, const char *part, int rank, 
     return ts_weight(mk->g, full, TS_F32, rank, dim, mean, scale, ++mk->weights);
 }
 
-ts_tensor maker_call(maker *mk, int n, const ts_tensor *in, const char *fmt, ...)
+ts_tensor maker_call(ts_graph *g, int n, const ts_tensor *in, const char *fmt, ...)
 {
     char call[256];
     va_list v;
     va_start(v, fmt);
     vsnprintf(call, sizeof call, fmt, v);
     va_end(v);
-    return ts_call(mk->g, call, n, in);
+    return ts_call(g, call, n, in);
 }
 
 ts_tensor maker_named(maker *mk, ts_tensor t, const char *name)

@@ -17,7 +17,8 @@ void maker_leave(maker *mk);
 /* f32, uniform in mean - scale ... mean + scale; its name is scope, name and part: "h.0." "attn.c_attn" ".bias". */
 ts_tensor maker_weight(maker *mk, const char *name, const char *part, int rank, const int64_t *dim, double mean,
                        double scale);
-ts_tensor maker_call(maker *mk, int n, const ts_tensor *in, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+ts_tensor maker_call(ts_graph *g, int n, const ts_tensor *in, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Gives what was made a name within the scope, by which schemas know its kernel. */
 ts_tensor maker_named(maker *mk, ts_tensor t, const char *name);
 int64_t maker_extent(ts_tensor t, int axis); /* negative axes count from the end; 0 for NULL */
