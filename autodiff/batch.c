@@ -205,14 +205,8 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
     const defn *d = &w.d;
     type shape = {.dtype = y->type.dtype, .rank = y->type.rank + 1};
     memcpy(shape.dim, d->extent, (size_t)shape.rank * sizeof *shape.dim);
-    if (x->kind != X_FOLD && x_count(x, X_FOLD)) { /* what follows the fold reads it */
-        const expr *fold = x;
-        while (fold->kind != X_FOLD)
-            for (int i = 0; i < fold->n; i++)
-                if (x_count(fold->arg[i], X_FOLD)) {
-                    fold = fold->arg[i];
-                    break;
-                }
+    const expr *fold = x_find(x, X_FOLD);
+    if (fold && fold != x && !(x->kind == X_CAST && x->arg[0] == fold)) { /* what follows the fold reads it */
         const node *n = emit_fold(b->g, d, shape.rank, fold->fn->name, fold->arg[0]); /* [size, as y...] */
         const expr *sub[MAX_RANK];
         for (int i = 0; i < shape.rank; i++)
@@ -220,10 +214,8 @@ static const node *spelled(const batching *b, const node *y, const defn *old)
         x = n ? x_replace(d->mem, x, fold, x_load(d->mem, n, sub)) : NULL;
         return x ? g_fitted(b->g, emit_over(b->g, &shape, x), &shape) : NULL;
     }
-    if (x->kind == X_FOLD || (x->kind == X_CAST && x->arg[0]->kind == X_FOLD)) {
-        const expr *fold = x->kind == X_FOLD ? x : x->arg[0];
+    if (fold)
         return g_fitted(b->g, emit_fold(b->g, d, shape.rank, fold->fn->name, fold->arg[0]), &shape);
-    }
     return g_fitted(b->g, emit_over(b->g, &shape, x), &shape);
 }
 

@@ -23,30 +23,31 @@ static bool is_column(const expr *x, const expr **value, column *c)
     return c->axis = axis->axis, c->at = at->whole, *value = x->arg[1], true;
 }
 
+static bool find_column(const node *part, arena *mem, const expr **value, column *c)
+{
+    defn d;
+    return !part->leaf && !part->trip && g_defn_calls(part, mem, &d, NULL) && d.n_axis == part->type.rank &&
+           is_column(d.value, value, c);
+}
+
 bool is_column_part(const node *part)
 {
     ENDED_BY(arena_free) arena mem = {0};
-    defn d;
     column c;
     const expr *value;
-    return !part->leaf && !part->trip && g_defn_calls(part, &mem, &d, NULL) && d.n_axis == part->type.rank &&
-           is_column(d.value, &value, &c);
+    return find_column(part, &mem, &value, &c);
 }
 
 static bool column_of(graph *g, const node *part, column *c)
 {
     ENDED_BY(arena_free) arena mem = {0};
-    defn d;
     const expr *value;
     type shape = part->type;
-    bool good = !part->leaf && !part->trip && g_defn_calls(part, &mem, &d, NULL) && d.n_axis == part->type.rank &&
-                is_column(d.value, &value, c) && c->at >= 0 && c->at < part->type.dim[c->axis];
-    if (good) {
-        shape.dim[c->axis] = 1;
-        c->value = g_fitted(g, emit_over(g, &shape, value), &shape);
-        good = c->value != NULL;
-    }
-    return good;
+    if (!find_column(part, &mem, &value, c) || c->at < 0 || c->at >= shape.dim[c->axis])
+        return false;
+    shape.dim[c->axis] = 1;
+    c->value = g_fitted(g, emit_over(g, &shape, value), &shape);
+    return c->value != NULL;
 }
 
 /* n columns along one axis, zeros where there is none; NULL: they are too many. */

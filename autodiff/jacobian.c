@@ -305,14 +305,10 @@ static bool begin(task *j)
     return rank <= MAX_RANK;
 }
 
-/* What it is asked for is there as a whole: [axes of out..., axes of in in no pair...]. */
-static bool has_room(const task *j)
+/* What it is asked for is there as a whole. */
+static bool has_room(const task *j, const type *t)
 {
-    type t = j->out->type;
-    for (int i = 0; i < j->in->type.rank; i++)
-        if (!(j->in_set >> i & 1))
-            t.dim[t.rank++] = j->in->type.dim[i];
-    if (type_valid(&t, &j->g->err))
+    if (type_valid(t, &j->g->err))
         return true;
     const char *out = *j->out->label ? j->out->label : j->out->op->name,
                *in = *j->in->label ? j->in->label : j->in->op->name;
@@ -324,17 +320,18 @@ ts_tensor ts_jacobian(ts_graph *g, ts_tensor out, ts_tensor in, int *n_pair, int
     if (!g)
         return NULL;
     task j = {.g = g, .out = out, .in = in, .pair = n_pair ? pair : NULL, .first = g->n};
-    if (!g_all(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j) || !has_room(&j))
+    if (!g_all(g, "jacobian", 2, (const node *const[]){out, in}) || !begin(&j))
+        return NULL;
+    type t = out->type; /* [axes of out..., axes of in in no pair...] */
+    bool reaches = true;
+    for (int i = 0; i < in->type.rank; i++) {
+        if (!(j.in_set >> i & 1))
+            t.dim[t.rank++] = in->type.dim[i];
+        reaches = reaches && j.band[i].any;
+    }
+    if (!has_room(&j, &t))
         return NULL;
     if (n_pair)
         *n_pair = j.n_pair;
-    for (int i = 0; i < in->type.rank; i++)
-        if (!j.band[i].any) {
-            type t = {.dtype = out->type.dtype, .rank = out->type.rank};
-            memcpy(t.dim, out->type.dim, sizeof t.dim);
-            for (int k = 0; k < in->type.rank; k++)
-                t.dim[t.rank++] = in->type.dim[k];
-            return g_filled(g, &t, 0);
-        }
-    return made(&j);
+    return reaches ? made(&j) : g_filled(g, &t, 0);
 }

@@ -41,15 +41,22 @@ static bool refuse_setting(recipe *r, const char *who, const char *at)
     return err_hint(&r->g->err, "its settings: %s", known.length ? text_str(&known) : "none");
 }
 
+/* r->n_setting where there is none: the place of the next one. */
+static int setting_of(const recipe *r, const char *name, size_t n)
+{
+    int i = 0;
+    while (i < r->n_setting && (strlen(r->setting[i].name) != n || memcmp(r->setting[i].name, name, n)))
+        i++;
+    return i;
+}
+
 /* "name=1e-3 other=2" over what is there; unknown says whether a new name is one. */
 static bool read_settings(recipe *r, const char *from, bool unknown, const char *who)
 {
     for (const char *at = from + strspn(from, " "); *at;) {
         char *end;
         const size_t n = strcspn(at, "= ");
-        int i = 0;
-        while (i < r->n_setting && (strlen(r->setting[i].name) != n || memcmp(r->setting[i].name, at, n)))
-            i++;
+        const int i = setting_of(r, at, n);
         const bool fits = n > 0 && n < MAX_WORD && at[n] == '=' && (i < r->n_setting || (unknown && i < MAX_SETTING));
         const double v = fits ? strtod(at + n + 1, &end) : 0;
         if (!fits || end == at + n + 1 || (*end && *end != ' '))
@@ -65,9 +72,7 @@ static bool read_settings(recipe *r, const char *from, bool unknown, const char 
 /* Of a setting that the optimizer's own line declares, so that it is there. */
 double r_setting(const recipe *r, const char *name)
 {
-    int i = 0;
-    while (i < r->n_setting && strcmp(r->setting[i].name, name))
-        i++;
+    const int i = setting_of(r, name, strlen(name));
     MUST(i < r->n_setting);
     return r->setting[i].value;
 }
@@ -133,14 +138,12 @@ static bool spell(recipe *r, const char *formula, text *t, int *n, const node **
     for (const char *s = formula; *s;) {
         const size_t length = isalpha((unsigned char)*s) ? strspn(s, "abcdefghijklmnopqrstuvwxyz_0123456789") : 0;
         char word[MAX_WORD];
-        int i = 0;
         if (!length || length >= MAX_WORD || s[length] == '(') {
             text_bytes(t, s, length ? length : 1), s += length ? length : 1;
             continue;
         }
         snprintf(word, sizeof word, "%.*s", (int)length, s), s += length;
-        while (i < r->n_setting && strcmp(r->setting[i].name, word))
-            i++;
+        int i = setting_of(r, word, length);
         if (i < r->n_setting) {
             text_add(t, "%.17g", r->setting[i].value);
             continue;
