@@ -48,12 +48,8 @@ static bool make_climb(shards *z, int t, net *n, const ts_options *o, ts_error *
     if (to != sum)
         all = ts_call3(n->g, "where", ts_input(n->g, "train.flat.new", TS_BOOL, 0, NULL), all, to);
     const ts_state state = {to, all};
-    bool good = ts_graph_ok(n->g, e);
-    for (int i = 0; good && i < z->n_device; i++) {
-        const devices_want want = {.g = n->g, .n_state = 1, .state = &state};
-        good = (z->card[i].climb[t] = devices_plan(z, i, o, &want, e)) != NULL;
-    }
-    return good;
+    const devices_want want = {.g = n->g, .n_state = 1, .state = &state};
+    return ts_graph_ok(n->g, e) && devices_plans(z, CLIMB + t, z->n_device, o, &want, e);
 }
 
 /* Of a round the half that is kept gets what came. */
@@ -70,12 +66,8 @@ static bool make_add(shards *z, int round, net *n, const ts_options *o, ts_error
         if (half)
             state[k++] = (ts_state){to, ts_call2(n->g, "add", to, vector(n->g, came, i, half))};
     }
-    bool good = ts_graph_ok(n->g, e);
-    for (int i = 0; good && i < z->n_device; i++) {
-        const devices_want want = {.g = n->g, .n_state = k, .state = state};
-        good = (z->card[i].add[round] = devices_plan(z, i, o, &want, e)) != NULL;
-    }
-    return good;
+    const devices_want want = {.g = n->g, .n_state = k, .state = state};
+    return ts_graph_ok(n->g, e) && devices_plans(z, ADD + round, z->n_device, o, &want, e);
 }
 
 /* 16 parts of x [n, size]: pairs, then pairs of pairs. Of f32 their squares. */
@@ -123,12 +115,7 @@ static bool make_norm(shards *z, net *n, const ts_options *o, ts_error *e)
                                    : NULL;
         sum = sum && one ? ts_call2(n->g, "add", sum, one) : one ? one : sum;
     }
-    bool good = ts_graph_ok(n->g, e);
-    for (int i = 0; good && i < z->n_device; i++) {
-        const devices_want want = {.g = n->g, .loss = sum};
-        good = (z->card[i].norm = devices_plan(z, i, o, &want, e)) != NULL;
-    }
-    return good;
+    return ts_graph_ok(n->g, e) && devices_plans(z, NORM, z->n_device, o, &(devices_want){.g = n->g, .loss = sum}, e);
 }
 
 bool cards_make(step *s, net *n, const ts_options *o, ts_error *e)
@@ -140,37 +127,6 @@ bool cards_make(step *s, net *n, const ts_options *o, ts_error *e)
     for (int round = 0; good && z->on_cards && 1 << round < z->n_device; round++)
         good = make_add(z, round, n, o, e);
     return good && (!z->on_cards || make_norm(z, n, o, e));
-}
-
-static bool each_plan(const card *c, bool (*f)(ts_plan *p, ts_error *e), ts_error *e)
-{
-    bool good = !c->norm || f(c->norm, e);
-    for (int i = 0; good && i < MOST_LEVEL; i++)
-        good = (!c->climb[i] || f(c->climb[i], e)) && (!c->add[i] || f(c->add[i], e));
-    return good;
-}
-
-bool cards_build(const shards *z, ts_error *e)
-{
-    bool good = true;
-    for (int i = 0; good && i < z->n_device; i++)
-        good = each_plan(&z->card[i], ts_plan_build, e);
-    return good;
-}
-
-static bool drop(ts_plan *p, ts_error *e)
-{
-    (void)e;
-    ts_plan_free(p);
-    return true;
-}
-
-void cards_free(shards *z)
-{
-    for (int i = 0; i < z->n_device; i++) {
-        each_plan(&z->card[i], drop, NULL);
-        ts_shared_free(z->card[i].memory);
-    }
 }
 
 /* ---- where vectors lie ---- */
@@ -215,7 +171,7 @@ static bool share(place on, const char *name, span at, ts_error *e)
     const int port = ts_plan_find(on.plan, name);
     const ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {at.n}, .data = shards_at(&on.z->weights, at.from)};
     return port < 0 || (ts_plan_lend(on.plan, port, &a, e) &&
-                        ts_plan_share(on.plan, port, on.z->card[on.i].memory, at.vector * on.z->flat + at.from, e));
+                        ts_plan_share(on.plan, port, on.z->memory[on.i], at.vector * on.z->flat + at.from, e));
 }
 
 static bool share_numbered(place on, const char *form, int k, span at, ts_error *e)
@@ -227,34 +183,35 @@ static bool share_numbered(place on, const char *form, int k, span at, ts_error 
 
 static bool place_vectors(const shards *z, int i, ts_error *e)
 {
-    const card *c = &z->card[i];
     const span all = {0, 0, z->flat};
     bool yes = true, good = true;
-    for (int t = 0; good && t <= levels_of(z) && c->climb[t]; t++) {
-        good = share((place){z, i, c->climb[t]}, "train.flat.sum", in(AT_SUMS, all), e) &&
-               step_give(c->climb[t], "train.flat.new", &(ts_array){.dtype = TS_BOOL, .data = &yes}, e);
+    for (int t = 0; good && t <= levels_of(z) && z->plan[CLIMB + t][i]; t++) {
+        const place on = {z, i, z->plan[CLIMB + t][i]};
+        good = share(on, "train.flat.sum", in(AT_SUMS, all), e) &&
+               step_give(on.plan, "train.flat.new", &(ts_array){.dtype = TS_BOOL, .data = &yes}, e);
         for (int k = 0; good && k < levels_of(z); k++)
-            good = share_numbered((place){z, i, c->climb[t]}, "train.flat.held%d", k, in(AT_HELD + k, all), e);
+            good = share_numbered(on, "train.flat.held%d", k, in(AT_HELD + k, all), e);
     }
     return good;
 }
 
 static bool place_pieces(const shards *z, int i, ts_error *e)
 {
-    const card *c = &z->card[i];
+    const place update = {z, i, z->plan[UPDATE][i]}, norm = {z, i, z->plan[NORM][i]};
     bool good = true;
     for (int k = 0; good && k < z->n_group; k++) {
         const shard_group *g = &z->group[k];
         const span own = kept_of(g, i, rounds_of(z));
         char keep[40], came[40];
-        good = share_numbered((place){z, i, c->norm}, "train.piece%d", k, in(AT_SUMS, own), e) &&
-               (!g->parameter || (share((place){z, i, z->update[i]}, ts_name(g->parameter), in(AT_WEIGHTS, own), e) &&
-                                  share((place){z, i, z->update[i]}, ts_name(g->grad), in(AT_SUMS, own), e)));
+        good = share_numbered(norm, "train.piece%d", k, in(AT_SUMS, own), e) &&
+               (!g->parameter || (share(update, ts_name(g->parameter), in(AT_WEIGHTS, own), e) &&
+                                  share(update, ts_name(g->grad), in(AT_SUMS, own), e)));
         for (int round = 0; good && round < rounds_of(z); round++) {
             snprintf(keep, sizeof keep, "train.keep%d.%d", round, k);
             snprintf(came, sizeof came, "train.came%d.%d", round, k);
-            good = share((place){z, i, c->add[round]}, keep, in(AT_SUMS, kept_of(g, i, round + 1)), e) &&
-                   share((place){z, i, c->add[round]}, came, in(AT_HELD, kept_of(g, i, round + 1)), e);
+            const place add = {z, i, z->plan[ADD + round][i]};
+            good = share(add, keep, in(AT_SUMS, kept_of(g, i, round + 1)), e) &&
+                   share(add, came, in(AT_HELD, kept_of(g, i, round + 1)), e);
         }
     }
     return good;
@@ -267,20 +224,17 @@ static bool place_weights(const step *s, int i, ts_error *e)
     bool good = true;
     for (int k = 0; good && k < s->n_weight; k++) {
         const int weight = ts_plan_find(p, ts_name(s->parameter[k].input)), sum = ts_plan_find(p, ts_name(s->sum[k]));
-        good = (weight < 0 || ts_plan_share(p, weight, z->card[i].memory, AT_WEIGHTS * z->flat + z->at[k], e)) &&
-               (sum < 0 || ts_plan_share(p, sum, z->card[i].memory, AT_SUMS * z->flat + z->at[k], e));
+        good = (weight < 0 || ts_plan_share(p, weight, z->memory[i], AT_WEIGHTS * z->flat + z->at[k], e)) &&
+               (sum < 0 || ts_plan_share(p, sum, z->memory[i], AT_SUMS * z->flat + z->at[k], e));
     }
     return good;
 }
 
-static bool join(const shards *z, ts_error *e)
+static bool join(shards *z, ts_error *e)
 {
-    ts_shared *all[MOST_DEVICE];
     ts_shared_id id;
-    for (int i = 0; i < z->n_device; i++)
-        all[i] = z->card[i].memory;
     return z->n_device == 1 ||
-           (ts_shared_meeting(all[0], &id, e) && ts_shared_join(z->n_device, all, 0, z->n_device, &id, e));
+           (ts_shared_meeting(z->memory[0], &id, e) && ts_shared_join(z->n_device, z->memory, 0, z->n_device, &id, e));
 }
 
 bool cards_begin(step *s, ts_error *e)
@@ -289,11 +243,10 @@ bool cards_begin(step *s, ts_error *e)
     const int64_t held = levels_of(z) || z->n_device == 1 ? levels_of(z) : 1;
     bool good = true;
     for (int i = 0; good && z->on_cards && i < z->n_device; i++) {
-        if (!z->card[i].memory &&
-            !(z->card[i].memory = ts_shared_make(z->device[i].plan, (AT_HELD + held) * z->flat, e)))
+        if (!z->memory[i] && !(z->memory[i] = ts_shared_make(z->device[i].plan, (AT_HELD + held) * z->flat, e)))
             return false;
         good = place_weights(s, i, e) && place_vectors(z, i, e) && place_pieces(z, i, e) &&
-               ts_shared_write(z->card[i].memory, 0, shards_at(&z->weights, 0), z->flat, e);
+               ts_shared_write(z->memory[i], 0, shards_at(&z->weights, 0), z->flat, e);
     }
     return good && (!z->on_cards || join(z, e));
 }
@@ -302,11 +255,11 @@ bool cards_begin(step *s, ts_error *e)
 /* Behind every second shard, whose plan has added the one before */
 bool cards_climb(const shards *z, const shard_device *d, ts_error *e)
 {
-    ts_plan *const *climb = z->card[d - z->device].climb;
     if (d->done % 2)
         return true;
     const int t = d->last ? levels_of(z) : __builtin_ctzll((unsigned long long)d->done / 2);
-    return !climb[t] || ts_plan_run(climb[t], e);
+    ts_plan *climb = z->plan[CLIMB + t][d - z->device];
+    return !climb || ts_plan_run(climb, e);
 }
 
 typedef struct transfers {
@@ -317,7 +270,7 @@ typedef struct transfers {
 static void add_transfer(transfers *all, const shards *z, int i, int with, bool sends, span at)
 {
     if (at.n)
-        all->t[all->n++] = (ts_transfer){z->card[i].memory, with, sends, at.vector * z->flat + at.from, at.n};
+        all->t[all->n++] = (ts_transfer){z->memory[i], with, sends, at.vector * z->flat + at.from, at.n};
 }
 
 bool cards_sum(const shards *z, ts_error *e)
@@ -334,7 +287,7 @@ bool cards_sum(const shards *z, ts_error *e)
             }
         good = ts_shared_exchange(all->n, all->t, e);
         for (int i = 0; good && i < z->n_device; i++)
-            good = ts_plan_run(z->card[i].add[round], e);
+            good = ts_plan_run(z->plan[ADD + round][i], e);
     }
     return good;
 }
@@ -356,7 +309,7 @@ bool cards_norm(const shards *z, ts_error *e)
 {
     for (int i = 0; i < z->n_device; i++) {
         ts_array a = {0};
-        if (!ts_plan_run(z->card[i].norm, e) || !ts_plan_get(z->card[i].norm, 0, &a, e))
+        if (!ts_plan_run(z->plan[NORM][i], e) || !ts_plan_get(z->plan[NORM][i], 0, &a, e))
             return false;
         memcpy(z->sliced + shards_first(z, i), a.data, (size_t)ts_array_count(&a) * sizeof *z->sliced);
         ts_array_free(&a);
@@ -370,7 +323,7 @@ bool cards_bring(const shards *z, ts_error *e)
     for (int i = 0; good && i < z->n_device; i++)
         for (int k = 0; good && k < z->n_group; k++) {
             const span own = kept_of(&z->group[k], i, rounds_of(z));
-            good = !own.n || ts_shared_read(z->card[i].memory, AT_SUMS * z->flat + own.from,
+            good = !own.n || ts_shared_read(z->memory[i], AT_SUMS * z->flat + own.from,
                                             shards_at(&z->device[0].level[0], own.from), own.n, e);
         }
     return good;

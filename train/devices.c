@@ -34,7 +34,7 @@ static bool make_levels(shards *z, shard_device *d, ts_error *e)
     return good;
 }
 
-ts_plan *devices_plan(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e)
+static ts_plan *plan_on(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e)
 {
     char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
     ts_options own = *o;
@@ -49,19 +49,18 @@ bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_err
     shards *z = s->shards;
     for (int i = 0; i < z->n_device; i++) {
         shard_device *d = &z->device[i];
-        if (!(d->plan = devices_plan(z, i, o, want, e)) || !make_levels(z, d, e))
+        if (!(d->plan = plan_on(z, i, o, want, e)) || !make_levels(z, d, e))
             return false;
     }
     s->plan = z->device[0].plan;
     return true;
 }
 
-bool devices_update(step *s, const ts_options *o, const devices_want *want, ts_error *e)
+bool devices_plans(shards *z, int which, int n, const ts_options *o, const devices_want *want, ts_error *e)
 {
-    shards *z = s->shards;
     bool good = true;
-    for (int i = 0; good && i < z->n_holder; i++)
-        good = (z->update[i] = devices_plan(z, i, o, want, e)) != NULL;
+    for (int i = 0; good && i < n; i++)
+        good = (z->plan[which][i] = plan_on(z, i, o, want, e)) != NULL;
     return good;
 }
 
@@ -70,9 +69,10 @@ bool devices_build(const shards *z, ts_error *e)
     bool good = true;
     for (int i = 0; good && i < z->n_device; i++)
         good = ts_plan_build(z->device[i].plan, e);
-    for (int i = 0; good && i < z->n_holder; i++)
-        good = ts_plan_build(z->update[i], e);
-    return good && cards_build(z, e);
+    for (int k = 0; k < N_PLAN; k++)
+        for (int i = 0; good && i < z->n_device; i++)
+            good = !z->plan[k][i] || ts_plan_build(z->plan[k][i], e);
+    return good;
 }
 
 void devices_free(step *s)
@@ -84,8 +84,12 @@ void devices_free(step *s)
             ts_array_free(&z->device[i].level[k]);
         if (i > 0) /* the first one's is the step's */
             ts_plan_free(z->device[i].plan);
-        ts_plan_free(z->update[i]);
     }
+    for (int k = 0; k < N_PLAN; k++)
+        for (int i = 0; i < z->n_device; i++)
+            ts_plan_free(z->plan[k][i]);
+    for (int i = 0; i < z->n_device; i++)
+        ts_shared_free(z->memory[i]);
 }
 
 /* ---- running ---- */

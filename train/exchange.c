@@ -58,8 +58,8 @@ static bool find_moments(const step *s, exchange *x, ts_error *e)
         int first, written;
         if (!z->group[i].parameter)
             continue;
-        const int port = ts_plan_find(z->update[0], ts_name(z->group[i].parameter)), own = i / N_RULE;
-        if (!ts_plan_touched(z->update[0], port, &first, &written, e))
+        const int port = ts_plan_find(z->plan[UPDATE][0], ts_name(z->group[i].parameter)), own = i / N_RULE;
+        if (!ts_plan_touched(z->plan[UPDATE][0], port, &first, &written, e))
             return false;
         update[own] = written > update[own] ? written : update[own];
     }
@@ -206,11 +206,11 @@ bool exchange_update(step *s, step_result *r, ts_error *e)
     exchange *x = z->exchange;
     x->renewed = x->there = 0;
     x->goes_round = z->ranks->count > 1 && pthread_create(&x->round, NULL, spread_all, x) == 0;
-    bool good = ts_plan_run_stops(z->update[0], count_within(&x->updates), x->updates.kernel, renewed, x, e);
+    bool good = ts_plan_run_stops(z->plan[UPDATE][0], count_within(&x->updates), x->updates.kernel, renewed, x, e);
     for (int i = 0; good && i < z->n_group; i++)
         good = !z->group[i].parameter ||
-               ts_plan_view(z->update[0], ts_plan_find(z->update[0], ts_name(z->group[i].parameter)), &(ts_array){0},
-                            e);
+               ts_plan_view(z->plan[UPDATE][0], ts_plan_find(z->plan[UPDATE][0], ts_name(z->group[i].parameter)),
+                            &(ts_array){0}, e);
     tell(x, &x->renewed, x->updates.n, good);
     if (!x->goes_round)
         spread_all(x);

@@ -126,7 +126,7 @@ static void add_ends(cJSON *root)
 
 static bool find_costs(const step *s, const ts_options *o, const char *run, costs *c, cJSON *root, ts_error *e)
 {
-    cJSON *plan = plan_facts(s->plan, e), *update = plan ? plan_facts(s->shards->update[0], e) : NULL;
+    cJSON *plan = plan_facts(s->plan, e), *update = plan ? plan_facts(s->shards->plan[UPDATE][0], e) : NULL;
     int n = 0, more = 0;
     double *kernel = update ? measured_make(plan, run, &n) : NULL, *last = NULL;
     js_put(root, "target:%s,measured:%i", js_get_text(plan, "target"), kernel != NULL);

@@ -217,7 +217,8 @@ static bool make_update(step *s, net *n, const ts_options *o, ts_error *e)
         return false;
     for (int i = 0; i < u.n - 1; i++)
         state[i] = (ts_state){u.update[i].from, u.update[i].to};
-    return devices_update(s, o, &(devices_want){.g = n->g, .loss = s->rate, .n_state = u.n - 1, .state = state}, e);
+    const devices_want want = {.g = n->g, .loss = s->rate, .n_state = u.n - 1, .state = state};
+    return devices_plans(s->shards, UPDATE, s->shards->n_holder, o, &want, e);
 }
 
 /* What the update reads, and writes, are own pieces of the vectors that the gradients' plan works in. */
@@ -230,7 +231,7 @@ static bool lend_piece(step *s, const shard_group *g, ts_tensor t, const ts_arra
                             .rank = 1,
                             .dim = {z->own / z->n_holder * g->slice},
                             .data = shards_at(flat, g->from + shards_first(z, i) * g->slice)};
-        good = ts_plan_lend(z->update[i], ts_plan_find(z->update[i], ts_name(t)), &a, e);
+        good = ts_plan_lend(z->plan[UPDATE][i], ts_plan_find(z->plan[UPDATE][i], ts_name(t)), &a, e);
     }
     return good;
 }
@@ -310,7 +311,6 @@ void shards_free(step *s)
         return;
     exchange_free(z->exchange);
     devices_free(s);
-    cards_free(z);
     for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++)
             free(z->group[i].state[k].whole);

@@ -39,10 +39,9 @@ typedef struct shard_device {   /* computes neighbouring shards, as many as each
     ts_error e;
 } shard_device;
 enum { AT_WEIGHTS, AT_SUMS, AT_HELD }; /* vectors of a card's memory; those held, or received, from there on */
-typedef struct card {                  /* of a device whose memory plans share: vectors lie there, not in the host's */
-    ts_shared *memory;
-    ts_plan *climb[MOST_LEVEL], *add[MOST_LEVEL], *norm; /* by the level that is reached; by round; of own slices */
-} card;
+/* Plans beside those of gradients, one on each holder, or card: the update; norms of own slices; sums by the level that
+ * is reached; additions by round. */
+enum { UPDATE, NORM, CLIMB, ADD = CLIMB + MOST_LEVEL, N_PLAN = ADD + MOST_LEVEL };
 typedef struct shards {
     const ranks *ranks;
     int64_t n, own, first; /* of the batch; those of this rank; its slices, from */
@@ -59,10 +58,10 @@ typedef struct shards {
     struct exchange *exchange; /* of sums, while the last of this rank's shards is computed; NULL: one rank */
     /* Who updates pieces and keeps what is kept of them: this rank by its first device, or each of its cards */
     int n_holder;
-    ts_plan *update[MOST_DEVICE];
     bool on_cards;
     char why[400]; /* they could be, but for what is not here; else "" */
-    card card[MOST_DEVICE];
+    ts_plan *plan[N_PLAN][MOST_DEVICE];
+    ts_shared *memory[MOST_DEVICE];        /* of a card: vectors lie there, not in the host's memory */
     double *loss, *square, *sliced, *room; /* [shard], [slice][weight], [slice], [slice's elements / 16] */
     char **name;                           /* of the states, as checkpoints have them */
 } shards;
@@ -89,8 +88,8 @@ typedef struct devices_want {
     const ts_state *state;
 } devices_want;
 bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e);
-bool devices_update(step *s, const ts_options *o, const devices_want *want, ts_error *e); /* a plan for each holder */
-ts_plan *devices_plan(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e);
+/* The same plan on each of the first n, as z->plan[which] */
+bool devices_plans(shards *z, int which, int n, const ts_options *o, const devices_want *want, ts_error *e);
 bool devices_build(const shards *z, ts_error *e);
 void devices_free(step *s);
 bool devices_ready(shard_device *d, ts_error *e); /* it has done what it was told last */
@@ -100,9 +99,7 @@ void devices_sum(const shards *z);
 /* In cards.c: the same in memory that plans share. Decided once the devices' plans are there. */
 void cards_choose(step *s);
 bool cards_make(step *s, net *n, const ts_options *o, ts_error *e);
-bool cards_build(const shards *z, ts_error *e);
 bool cards_begin(step *s, ts_error *e); /* values are on the host: from now on on the cards */
-void cards_free(shards *z);
 bool cards_climb(const shards *z, const shard_device *d, ts_error *e);
 bool cards_sum(const shards *z, ts_error *e);    /* of all of them, to each its own piece */
 bool cards_norm(const shards *z, ts_error *e);   /* into z->sliced */

@@ -215,7 +215,7 @@ static bool update_cards(step *s, step_result *r, ts_error *e)
 {
     const shards *z = s->shards;
     for (int i = 0; i < z->n_holder; i++)
-        if (!ts_plan_run(z->update[i], e))
+        if (!ts_plan_run(z->plan[UPDATE][i], e))
             return false;
     const double start = seconds_now();
     const bool good = cards_spread(z, e);
@@ -239,7 +239,7 @@ static bool update(step *s, const float *sum, double scale, step_result *r, ts_e
     float factor = (float)(scale * clip);
     drop_whole(z); /* of the last checkpoint */
     for (int i = 0; i < z->n_holder; i++)
-        if (!step_give(z->update[i], "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e))
+        if (!step_give(z->plan[UPDATE][i], "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e))
             return false;
     if (z->on_cards)
         return update_cards(s, r, e);
@@ -273,9 +273,9 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
     if (!tell_norms(s, sum, scale, r, e))
         return false;
     for (int i = 0; i < z->n_holder; i++)
-        if (!step_number(s, z->update[i], at, e))
+        if (!step_number(s, z->plan[UPDATE][i], at, e))
             return false;
     if (!isfinite(r->loss) || !isfinite(r->norm) || part < parts - 1)
         return true;
-    return update(s, sum, scale, r, e) && step_scalar(z->update[0], 0, &r->lr, e);
+    return update(s, sum, scale, r, e) && step_scalar(z->plan[UPDATE][0], 0, &r->lr, e);
 }

@@ -44,7 +44,7 @@ static bool give_pieces(const shards *z, const shard_group *g, ts_tensor t, cons
                             .rank = 1,
                             .dim = {z->own / z->n_holder * g->slice},
                             .data = (void *)(flat + g->from + shards_first(z, i) * g->slice)};
-        good = step_give(z->update[i], ts_name(t), &a, e);
+        good = step_give(z->plan[UPDATE][i], ts_name(t), &a, e);
     }
     return good;
 }
@@ -75,7 +75,7 @@ static bool collect(const shards *z, const shard_state *of, int64_t n, ts_error 
     const size_t piece = (size_t)(n / z->ranks->count / z->n_holder) * sizeof *of->whole;
     for (int i = 0; i < z->n_holder; i++) {
         ts_array a = {0};
-        if (!ts_plan_view(z->update[i], ts_plan_find(z->update[i], ts_name(of->input)), &a, e))
+        if (!ts_plan_view(z->plan[UPDATE][i], ts_plan_find(z->plan[UPDATE][i], ts_name(of->input)), &a, e))
             return false;
         ranks_collect(z->ranks, a.data, of->whole ? of->whole + shards_first(z, i) * (n / z->n) : NULL, piece);
     }
