@@ -3,7 +3,7 @@
 #pragma once
 #include "tessera.h"
 
-/* Numbers that a row lacks are NAN. Steps count from 1. */
+/* Numbers that a row lacks are NAN. Steps count from 1. rate: tokens a second, or examples; memory in bytes. */
 typedef struct metric {
     double step, epoch, loss, norm, lr, ms, rate, memory;
     bool skipped;

@@ -4,6 +4,7 @@
 #include "train/report_parts.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* points of a curve; marks of an axis; pixels above and below the plot */
 enum { MOST_BUCKETS = 300, MOST_TICKS = 14, ABOVE = 26, BELOW = 38 };
@@ -18,31 +19,10 @@ typedef struct curve {
     double low, high; /* of all buckets */
 } curve;
 
-typedef double metric_of(const metric *m);
-static double loss_of(const metric *m)
-{
-    return m->loss;
-}
-static double norm_of(const metric *m)
-{
-    return m->norm;
-}
-static double lr_of(const metric *m)
-{
-    return m->lr;
-}
-static double ns_of(const metric *m)
-{
-    return 1e6 * m->ms;
-}
-static double rate_of(const metric *m)
-{
-    return m->rate;
-}
-static double memory_of(const metric *m)
-{
-    return m->memory / 1048576;
-}
+typedef struct series { /* a number of each metric, in another unit */
+    size_t at;
+    double per;
+} series;
 
 /* ---- numbers in words ---- */
 static word say_mib(double mib)
@@ -64,7 +44,7 @@ static void widen(curve *c, double low, double high)
 }
 
 /* Steps without a finite value, as skipped ones have none, are left out of mean and band. */
-static curve curve_of(const metrics *m, metric_of *get)
+static curve curve_of(const metrics *m, series of)
 {
     curve c = {.low = INFINITY, .high = -INFINITY};
     const int each = (m->n + MOST_BUCKETS - 1) / MOST_BUCKETS;
@@ -72,7 +52,7 @@ static curve curve_of(const metrics *m, metric_of *get)
         bucket b = {0, 0, INFINITY, -INFINITY};
         int n = 0;
         for (int k = i; k < i + each && k < m->n; k++) {
-            const double v = get(&m->of[k]);
+            const double v = of.per * *(const double *)(const void *)((const char *)&m->of[k] + of.at);
             if (!isfinite(v))
                 continue;
             b.x += m->of[k].step, b.mean += v, n++;
@@ -217,7 +197,7 @@ static void begin(text *t, const chart *c, const curve *v)
 static void loss_chart(text *t, const metrics *m)
 {
     const chart c = {"Loss by step", "loss", word_real, 980, 300, 56, ANY_VALUE};
-    curve raw = curve_of(m, loss_of);
+    curve raw = curve_of(m, (series){offsetof(metric, loss), 1});
     const curve mean = smooth(&raw);
     for (int i = 0; i < m->n_trial; i++)
         if (isfinite(m->trial[i].loss))
@@ -256,9 +236,9 @@ static void accuracy_chart(text *t, const metrics *m)
     html_add(t, "</svg>\n</figure>\n");
 }
 
-static void small_chart(text *t, const metrics *m, const chart *c, metric_of *get, double limit)
+static void small_chart(text *t, const metrics *m, const chart *c, series of, double limit)
 {
-    const curve v = curve_of(m, get);
+    const curve v = curve_of(m, of);
     if (!v.n)
         return;
     const bool shows_limit = limit > 0 && limit < v.high * 1.2;
@@ -316,25 +296,27 @@ const char *story_steps(text *t, const story *s)
 {
     const struct {
         chart chart;
-        metric_of *get;
+        series of;
         double limit;
     } all[] = {
         {{"Norm of the gradients, before clipping", "norm", word_real, 480, 220, 56, FROM_ZERO},
-         norm_of,
+         {offsetof(metric, norm), 1},
          s->asked->clip},
-        {{"Learning rate", "learning rate", word_real, 480, 220, 66, FROM_ZERO}, lr_of, 0},
-        {{"Time of a step", "time", say_time, 480, 220, 66, FROM_ZERO}, ns_of, 0},
+        {{"Learning rate", "learning rate", word_real, 480, 220, 66, FROM_ZERO}, {offsetof(metric, lr), 1}, 0},
+        {{"Time of a step", "time", say_time, 480, 220, 66, FROM_ZERO}, {offsetof(metric, ms), 1e6}, 0},
         {{task_is_text(s->asked) ? "Tokens per second" : "Examples per second",
           task_is_text(s->asked) ? "tokens per second" : "examples per second", say_many, 480, 220, 56, FROM_ZERO},
-         rate_of,
+         {offsetof(metric, rate), 1},
          0},
-        {{"Memory of the process, most so far", "memory", say_mib, 480, 220, 74, FROM_ZERO}, memory_of, 0},
+        {{"Memory of the process, most so far", "memory", say_mib, 480, 220, 74, FROM_ZERO},
+         {offsetof(metric, memory), 1.0 / 1048576},
+         0},
     };
     if (!s->metrics.n)
         return "no step was made";
     html_add(t, "<div.two>\n");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        small_chart(t, &s->metrics, &all[i].chart, all[i].get, all[i].limit);
+        small_chart(t, &s->metrics, &all[i].chart, all[i].of, all[i].limit);
     html_add(t, "</div>\n");
     table(t, &s->metrics);
     return NULL;

@@ -66,23 +66,15 @@ static bool save(training *t, ts_error *e)
 static bool log_verdict(training *t, const verdict *v, ts_error *e)
 {
     const trial one = {(double)t->done, v->loss, v->accuracy, (double)v->n};
-    cJSON *row = cJSON_CreateObject();
-    js_put(row, "step:%g,eval_loss:%g,eval_accuracy:%g", one.step - 1, one.loss, one.accuracy);
+    cJSON *row = js_put(cJSON_CreateObject(), "step:%g,eval_loss:%g,eval_accuracy:%g", one.step - 1, v->loss,
+                        v->accuracy);
     if (isfinite(v->f1))
         js_put(row, "eval_precision:%g,eval_recall:%g,eval_f1:%g", v->precision, v->recall, v->f1);
     js_number(row, "n", one.n);
     if (!run_row(&t->folder, row, e))
         return false;
     course_add(&t->course, &one);
-    train_tell(t, &(train_news){.kind = NEWS_EVAL,
-                                .step = t->done,
-                                .steps = t->facts.steps,
-                                .eval_loss = v->loss,
-                                .accuracy = v->accuracy,
-                                .precision = v->precision,
-                                .recall = v->recall,
-                                .f1 = v->f1,
-                                .n = v->n});
+    train_tell(t, &(train_news){.kind = NEWS_EVAL, .step = t->done, .steps = t->facts.steps, .verdict = v});
     return true;
 }
 
@@ -128,34 +120,35 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
 {
     const int64_t rows = t->net.rows * t->asked->shards * t->asked->accumulate;
     const double each_step = (double)(t->net.text ? rows * t->net.length : rows);
-    cJSON *row = cJSON_CreateObject();
-    js_put(row, "step:%g,epoch:%g,loss:%g,grad_norm:%g,lr:%g", (double)(t->done - 1),
-           (double)((t->done - 1) / t->facts.batch_steps), r->loss, r->norm, r->lr);
+    const metric m = {.step = (double)t->done,
+                      .epoch = (double)((t->done - 1) / t->facts.batch_steps),
+                      .loss = r->loss,
+                      .norm = r->norm,
+                      .lr = r->lr,
+                      .ms = 1e3 * seconds,
+                      .rate = each_step / seconds,
+                      .memory = memory_used(),
+                      .skipped = skipped};
+    if (!train_leads(t))
+        return true;
+    cJSON *row = js_put(cJSON_CreateObject(), "step:%g,epoch:%g,loss:%g,grad_norm:%g,lr:%g", m.step - 1, m.epoch,
+                        m.loss, m.norm, m.lr);
     if (r->scale > 0)
         js_number(row, "scale", r->scale);
-    js_put(row, "ms:%g,tokens_per_s:%g,memory_bytes:%g", 1e3 * seconds, each_step / seconds, memory_used());
+    js_put(row, "ms:%g,tokens_per_s:%g,memory_bytes:%g", m.ms, m.rate, m.memory);
     if (t->ranks.count > 1)
         js_put(row, "exchange_ms:%g,exposed_ms:%g", 1e3 * r->exchanged, 1e3 * r->waited);
     if (skipped)
         js_flag(row, "skipped", true);
-    if (!train_leads(t)) {
-        cJSON_Delete(row);
-        return true;
-    }
     if (!run_row(&t->folder, row, e))
         return false;
     pace_step(&t->pace, seconds_now());
     train_tell(t, &(train_news){.kind = NEWS_STEP,
                                 .step = t->done,
                                 .steps = t->facts.steps,
-                                .loss = r->loss,
-                                .norm = r->norm,
-                                .lr = r->lr,
-                                .seconds = seconds,
-                                .tokens_per_s = each_step / seconds,
+                                .metric = m,
                                 .examples = !t->net.text,
-                                .left_s = pace_left(&t->pace, t->facts.steps - t->done),
-                                .memory = memory_used()});
+                                .left_s = pace_left(&t->pace, t->facts.steps - t->done)});
     return true;
 }
 

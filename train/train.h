@@ -14,6 +14,7 @@
 #pragma once
 #include "graph/base/js.h"
 #include "train/judge.h"
+#include "train/metrics.h"
 #include "train/options.h"
 
 #include <signal.h>
@@ -21,14 +22,13 @@
 typedef enum news_kind { NEWS_NOTE, NEWS_WARNING, NEWS_START, NEWS_STEP, NEWS_EVAL, NEWS_SAVED, NEWS_FACTS } news_kind;
 typedef struct train_news {
     news_kind kind;
-    const char *text;                                     /* NOTE, WARNING, START */
-    int64_t step, steps;                                  /* updates done, and wanted */
-    double loss, norm, lr, seconds, tokens_per_s, memory; /* STEP; memory in bytes */
-    double left_s;                                        /* STEP; NAN: no telling yet */
-    bool examples;                                        /* STEP: tokens_per_s counts examples, there are no tokens */
-    double eval_loss, accuracy, precision, recall, f1;    /* EVAL */
-    int64_t n;
-    const cJSON *facts; /* FACTS: as step_facts gives them; borrowed for the call */
+    const char *text;       /* NOTE, WARNING, START */
+    int64_t step, steps;    /* updates done, and wanted */
+    metric metric;          /* STEP */
+    double left_s;          /* STEP; NAN: no telling yet */
+    bool examples;          /* STEP: its rate counts examples, there are no tokens */
+    const verdict *verdict; /* EVAL; borrowed for the call */
+    const cJSON *facts;     /* FACTS: as step_facts gives them; borrowed for the call */
 } train_news;
 
 typedef struct train_job {

@@ -68,7 +68,7 @@ static bool is_due(screen *s, const train_news *n)
     if (n->step == n->steps)
         return true;
     if (!s->console->live)
-        return n->step % 10 == 1 || n->seconds >= 10;
+        return n->step % 10 == 1 || n->metric.ms >= 1e4;
     if (at - s->shown < 0.1)
         return false;
     s->shown = at;
@@ -78,12 +78,13 @@ static bool is_due(screen *s, const train_news *n)
 static void show_step(screen *s, const train_news *n)
 {
     const bool live = s->console->live;
+    const metric *m = &n->metric;
     if (!is_due(s, n))
         return;
     clear(s);
     fprintf(stderr, "step %*lld/%lld  loss %.4f  norm %.3g  lr %.2e  %.0f ms  %.0f %s/s  %.0f MiB", 5,
-            (long long)n->step, (long long)n->steps, n->loss, n->norm, n->lr, 1e3 * n->seconds, n->tokens_per_s,
-            n->examples ? "examples" : "tok", n->memory / 1048576);
+            (long long)n->step, (long long)n->steps, m->loss, m->norm, m->lr, m->ms, m->rate,
+            n->examples ? "examples" : "tok", m->memory / 1048576);
     if (isfinite(n->left_s))
         fprintf(stderr, "  left %.0f s", n->left_s);
     if (live)
@@ -97,10 +98,11 @@ static void show_step(screen *s, const train_news *n)
 
 static void show_eval(screen *s, const train_news *n)
 {
+    const verdict *v = n->verdict;
     clear(s);
     say_notes(s->console,
               js_row(s->evals, "step:%g,n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g", (double)n->step,
-                     (double)n->n, n->eval_loss, n->accuracy, n->precision, n->recall, n->f1),
+                     (double)v->n, v->loss, v->accuracy, v->precision, v->recall, v->f1),
               "after step {step}: {n} examples, loss {loss:%.4f}[accuracy?, accuracy {accuracy:%.2f%} %]"
               "[f1?, F1 {f1:%.2f%} %]");
 }
@@ -163,7 +165,8 @@ static bool take_all(train_options *w, const args *a, const char **run, ts_error
 static void reply(const screen *s, const char *run, int code)
 {
     cJSON *root = reply_make("train/1");
-    js_put(root, "run:%s,steps:%g,loss:%g,stopped:%i", run, (double)s->last.step, s->last.loss, code == TRAIN_STOPPED);
+    js_put(root, "run:%s,steps:%g,loss:%g,stopped:%i", run, (double)s->last.step, s->last.metric.loss,
+           code == TRAIN_STOPPED);
     cJSON_AddItemToObject(root, "step", cJSON_Duplicate(s->facts, true));
     cJSON_AddItemToObject(root, "evals", cJSON_Duplicate(s->evals, true));
     reply_end(root);
