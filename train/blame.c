@@ -5,22 +5,10 @@
 #include "train/shards.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-static void add(char out[BLAME_TEXT], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add(char out[BLAME_TEXT], const char *fmt, ...)
-{
-    const size_t at = strlen(out);
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(out + at, BLAME_TEXT - at, fmt, list);
-    va_end(list);
-}
-
 /* Parameters whose own gradient is not finite. */
-static void add_parameters(const step *s, const double *norms, char out[BLAME_TEXT])
+static void add_parameters(const step *s, const double *norms, text *out)
 {
     const char *first = NULL;
     int n = 0;
@@ -28,53 +16,53 @@ static void add_parameters(const step *s, const double *norms, char out[BLAME_TE
         if (!isfinite(norms[i]) && !n++)
             first = s->parameter[i].name;
     if (n == 1)
-        add(out, "; the gradient of %.200s is not finite", first);
+        text_add(out, "; the gradient of %.200s is not finite", first);
     else if (n)
-        add(out, "; the gradients of %d of %d parameters are not finite, the first is %.200s", n, s->n_parameter,
-            first);
+        text_add(out, "; the gradients of %d of %d parameters are not finite, the first is %.200s", n, s->n_parameter,
+                 first);
 }
 
 /* An input: a parameter that is no number already, or an example of the data. */
-static void add_input(const net *n, const int64_t *which, const ts_stray *x, const char *what, char out[BLAME_TEXT])
+static void add_input(const net *n, const int64_t *which, const ts_stray *x, const char *what, text *out)
 {
     for (int i = 0; i < n->n_feed; i++) {
         const ts_array *from = n->feed[i].from;
         if (strcmp(n->feed[i].port.name, x->label) != 0 || !from)
             continue;
         const int64_t width = ts_array_count(from) / from->dim[0];
-        add(out, "; the data has %s: example %lld of \"%.200s\"", what, (long long)which[x->first / width], x->label);
+        text_add(out, "; the data has %s: example %lld of \"%.200s\"", what, (long long)which[x->first / width],
+                 x->label);
         return;
     }
-    add(out, "; \"%.200s\" has %s before the step, in %lld of %lld places", x->label, what, (long long)x->bad,
-        (long long)x->count);
+    text_add(out, "; \"%.200s\" has %s before the step, in %lld of %lld places", x->label, what, (long long)x->bad,
+             (long long)x->count);
 }
 
-static void add_stray(const net *n, const int64_t *which, const ts_stray *x, const char *what, char out[BLAME_TEXT])
+static void add_stray(const net *n, const int64_t *which, const ts_stray *x, const char *what, text *out)
 {
     if (x->kernel < 0) {
         add_input(n, which, x, what, out);
         return;
     }
-    add(out, "; the first kernel with %s is k%d (%s%s%.200s), in %lld of %lld values", what, x->kernel, x->op,
-        *x->label ? ", " : "", x->label, (long long)x->bad, (long long)x->count);
+    text_add(out, "; the first kernel with %s is k%d (%s%s%.200s), in %lld of %lld values", what, x->kernel, x->op,
+             *x->label ? ", " : "", x->label, (long long)x->bad, (long long)x->count);
 }
 
 /* The first shard whose loss is none; its kernels ran on one rank, and perhaps not last. */
-static void add_shard(const shards *z, char out[BLAME_TEXT])
+static void add_shard(const shards *z, text *out)
 {
     int64_t k = 0;
     while (k < z->n && isfinite(z->loss[k]))
         k++;
     if (k < z->n)
-        add(out, "; the loss of shard %lld of %lld is the first that is not finite, on rank %lld", (long long)k,
-            (long long)z->n, (long long)(k / z->own));
+        text_add(out, "; the loss of shard %lld of %lld is the first that is not finite, on rank %lld", (long long)k,
+                 (long long)z->n, (long long)(k / z->own));
 }
 
-void blame_write(step *s, const net *n, const int64_t *which, const double *norms, char out[BLAME_TEXT])
+void blame_write(step *s, const net *n, const int64_t *which, const double *norms, text *out)
 {
     ts_stray nan, infinite;
     ts_error none = {0};
-    *out = 0;
     add_parameters(s, norms, out);
     if (s->shards) {
         add_shard(s->shards, out);

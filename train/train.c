@@ -195,17 +195,18 @@ static bool overflows(const training *t, const step_result *r)
 /* The step has left the weights as they were. */
 static bool diverged(training *t, const step_result *r, ts_error *e)
 {
-    char why[BLAME_TEXT] = "", loss_text[32], norm_text[32];
+    ENDED_BY(text_free) text why = {0};
+    char loss_text[32], norm_text[32];
     const char *loss = in_words(r->loss, loss_text), *norm = in_words(r->norm, norm_text);
     if (t->skipped++ == 0 || t->skipped > MOST_SKIPPED)
-        blame_write(&t->step, &t->net, t->which, r->norms, why);
+        blame_write(&t->step, &t->net, t->which, r->norms, &why);
     if (strcmp(t->asked->on_nan, "skip") == 0 && t->skipped <= MOST_SKIPPED) {
         train_say(t, NEWS_WARNING, "step %lld: loss %s, gradient norm %s: skipped%s", (long long)t->done, loss, norm,
-                  why);
+                  text_str(&why));
         return true;
     }
     err_set(e, TS_DIVERGED, "step %lld: the loss is %s and the gradient norm %s%s%s", (long long)t->done, loss, norm,
-            why, t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
+            text_str(&why), t->skipped > MOST_SKIPPED ? "; so were the ten steps before" : "");
     save_what_was(t, e);
     t->together = true;
     return false;
