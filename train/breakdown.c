@@ -1,6 +1,7 @@
 /* breakdown.c - steps 1, 2, 4, 8, ... are timed by kernels: often enough in a short run, seldom in a long one.
  * Medians of each kernel are kept. */
 #include "train/breakdown.h"
+#include "train/files.h"
 
 #include "bench/machine/environment.h"
 #include "bench/machine/probe.h"
@@ -133,15 +134,12 @@ static cJSON *step_of(const breakdown *b, const train_options *w, double parts, 
 bool breakdown_write(const breakdown *b, const char *run, const train_options *w, int64_t parts, bool probe,
                      ts_error *e)
 {
-    char path[4200];
     if (!b->n)
         return true;
-    cJSON *plan = js_parse(b->plan, "the plan", e);
+    ENDED_BY(js_free) cJSON *plan = js_parse(b->plan, "the plan", e);
     if (!plan)
         return false;
-    cJSON *root = step_of(b, w, (double)parts, probe, plan);
+    ENDED_BY(js_free) cJSON *root = step_of(b, w, (double)parts, probe, plan);
     ENDED_BY(heap_free) char *s = js_to_text(root, false);
-    cJSON_Delete(root), cJSON_Delete(plan);
-    snprintf(path, sizeof path, "%s/step.json", run);
-    return s ? ts_file_write(path, s, strlen(s), e) : err_memory(e, 0, "the times of kernels");
+    return s ? files_write(run, "step.json", s, strlen(s), e) : err_memory(e, 0, "the times of kernels");
 }

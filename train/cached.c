@@ -239,16 +239,12 @@ static bool make_prompt(cached *c, int64_t n, const ts_options *o, ts_error *e)
 
 static bool try_next(cached *c, bool unnamed, const ts_options *o, ts_error *e)
 {
-    text all = {0};
+    ENDED_BY(text_free) text all = {0};
     const char *dim[64];
-    int n = 0;
+    int n;
     put_dims(c, unnamed, &all);
-    char *own = text_take(&all), *rest = own;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        if (*line && n < COUNT(dim))
-            dim[n++] = line;
+    ENDED_BY(heap_free) char *own = option_lines_make(text_str(&all), COUNT(dim), dim, &n);
     c->next = ts_plan_make_varying(c->model, n, dim, o, e);
-    free(own);
     return c->next && ts_plan_build(c->next, e);
 }
 

@@ -79,8 +79,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
     ENDED_BY(text_free) text t = {0};
     json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", format, (long long)step, weights, optimizer);
     ENDED_BY(heap_free) char *state = files_seal_text(t.s);
-    snprintf(path, sizeof path, "%s/state.json", folder);
-    return ts_file_write(path, state, strlen(state), e);
+    return files_write(folder, "state.json", state, strlen(state), e);
 }
 
 bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, int64_t best, ts_error *e)

@@ -209,19 +209,11 @@ static bool has_head(const train_options *w)
     return task_of(w)->labels && !w->loss && !(w->head && strcmp(w->head, "none") == 0);
 }
 
-static bool is_built_in(const char *model)
-{
-    for (int i = 0; ts_builder_at(i); i++)
-        if (strcmp(ts_builder_at(i)->name, model) == 0)
-            return true;
-    return false;
-}
-
 /* The model that the run began with; a built-in one as it is bound for one example, which is what is written of it. */
 static ts_model *open_first(const run_weights *w, const data *d, ts_error *e)
 {
     net n;
-    if (!is_built_in(w->asked.model)) {
+    if (!net_is_built_in(w->asked.model)) {
         ts_model *m = ts_model_open(w->asked.model, e);
         if (!m || ts_model_separate(m, e))
             return m;

@@ -61,6 +61,13 @@ bool bytes_read(const char *path, bytes *out, ts_error *e)
     return false;
 }
 
+bool files_write(const char *folder, const char *name, const char *s, size_t n, ts_error *e)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return ts_file_write(path, s, n, e);
+}
+
 bool files_publish(const char *from, const char *to, ts_error *e)
 {
     return (rename(from, to) == 0 && file_sync_holder(to)) || file_failed(e, "write", to, errno);

@@ -11,6 +11,8 @@ typedef struct bytes {
 /* The whole file; one that shrinks while it is read is an error. at is for free(). */
 bool bytes_read(const char *path, bytes *out, ts_error *e);
 
+/* ts_file_write of a file in a folder */
+bool files_write(const char *folder, const char *name, const char *s, size_t n, ts_error *e);
 /* Renames a folder whose files are on disk, for good: the folder that holds it is synced too. */
 bool files_publish(const char *from, const char *to, ts_error *e);
 

@@ -175,9 +175,8 @@ static bool is_model(const char *what)
     static const char *const inside[] = {"model.onnx", "graph.json"};
     char path[4200];
     struct stat st;
-    for (int i = 0; ts_builder_at(i); i++)
-        if (strcmp(ts_builder_at(i)->name, what) == 0)
-            return true;
+    if (net_is_built_in(what))
+        return true;
     if (stat(what, &st) != 0 || !S_ISDIR(st.st_mode))
         return stat(what, &st) == 0;
     snprintf(path, sizeof path, "%s/run.json", what);

@@ -103,7 +103,6 @@ static void add_confusion(cJSON *root, const data *d, const verdict *v)
 bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, const verdict *v,
                      ts_error *e)
 {
-    char path[4200];
     int64_t n;
     const bool of_classes = task_of(w)->label == LABEL_CLASS;
     if (w->loss || !d->label || !task_of(w)->labels)
@@ -122,8 +121,7 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     for (int64_t i = 0; all && i < n && i < WORST; i++)
         add_slip(list, d, v, of_classes, all[i].i);
     char *s = all ? js_to_text(root, true) : NULL;
-    snprintf(path, sizeof path, "%s/misjudged.json", run);
-    const bool good = s ? ts_file_write(path, s, strlen(s), e)
+    const bool good = s ? files_write(run, "misjudged.json", s, strlen(s), e)
                         : err_memory(e, all ? 0 : (size_t)n * sizeof *all, "what was misjudged");
     free(s), free(all);
     return good;

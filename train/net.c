@@ -34,6 +34,14 @@ bool task_is_text(const train_options *w)
     return !w->data || !data_is_arrays(w->data);
 }
 
+bool net_is_built_in(const char *model)
+{
+    int i = 0;
+    while (ts_builder_at(i) && strcmp(ts_builder_at(i)->name, model))
+        i++;
+    return ts_builder_at(i) != NULL;
+}
+
 ts_tensor *leaves_make(int n, const ts_tensor *root, int *count)
 {
     *count = n ? ts_leaves(n, root, NULL) : 0;

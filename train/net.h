@@ -36,6 +36,7 @@ typedef struct net {
     ts_update *stat;
 } net;
 
+bool net_is_built_in(const char *model); /* its name is that of a model without a file */
 /* What text gives an input, as exporters name them: attention_mask, token_type_ids, position_ids, input_ids. */
 feed_role net_role(const ts_port *p);
 bool net_is_integer(const ts_port *p);

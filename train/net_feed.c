@@ -1,5 +1,5 @@
 /* net_feed.c - what each input of a model is given, found out from its name, dtype and rank. */
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 #include "train/net.h"
 
 #include <stdio.h>
@@ -102,17 +102,11 @@ static bool bind(net *n, ts_error *e)
 {
     ts_array shape[MOST_FEEDS] = {{0}};
     const char *dims[64];
-    static const size_t most = sizeof dims / sizeof *dims;
-    int n_dims = 0;
-    char *own = n->asked->dims ? strdup(n->asked->dims) : NULL, *rest = own;
-    for (char *line; rest && (line = strsep(&rest, "\n")) && (size_t)n_dims < most;)
-        if (*line)
-            dims[n_dims++] = line;
+    int n_dims;
+    ENDED_BY(heap_free) char *own = option_lines_make(n->asked->dims, COUNT(dims), dims, &n_dims);
     for (int i = 0; i < n->n_feed; i++)
         shape[i] = shape_of(n, &n->feed[i]);
-    const bool good = ts_model_bind(n->model, n_dims, dims, shape, e);
-    free(own);
-    return good;
+    return ts_model_bind(n->model, n_dims, dims, shape, e);
 }
 
 /* Whether it would, with texts of so many tokens; nothing is kept of it but the binding. */
@@ -148,9 +142,9 @@ static void tell_length(net *n, ts_error *e)
 /* Exporters fix extents that nobody told them to leave free. */
 static bool extents_fit(const net *n, const feed *f, ts_error *e)
 {
-    const bool text = f->role != FEED_ARRAY && f->role != FEED_EMPTY;
-    const int64_t rows = f->port.rank > 0 && (text || f->from) ? f->port.dim[0] : -1,
-                  length = f->port.rank > 1 && text ? f->port.dim[1] : -1;
+    const bool of_text = f->role != FEED_ARRAY && f->role != FEED_EMPTY;
+    const int64_t rows = f->port.rank > 0 && (of_text || f->from) ? f->port.dim[0] : -1,
+                  length = f->port.rank > 1 && of_text ? f->port.dim[1] : -1;
     if (rows > 0 && rows != n->rows) {
         err_set(e, TS_BAD_INPUT, "--batch %lld: input \"%s\" of the model takes %lld examples at once, no other number",
                 (long long)n->batch, f->port.name, (long long)rows);

@@ -130,6 +130,17 @@ bool option_line(const char **at, char line[OPTION_LINE])
     return true;
 }
 
+char *option_lines_make(const char *list, int most, const char **out, int *n)
+{
+    char *own = list ? strdup(list) : NULL, *rest = own;
+    MUST(own || !list);
+    *n = 0;
+    for (char *line; (line = strsep(&rest, "\n")) && *n < most;)
+        if (*line)
+            out[(*n)++] = line;
+    return own;
+}
+
 /* Whether a line is "name=...". */
 bool option_names(const char *line, const char *name)
 {

@@ -2,7 +2,8 @@
  * of its own. */
 #include "train/program.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
+#include "train/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static int input_of(const step *s, const char *name)
 
 /* ---- what the step begins with ---- */
 /* The places of n tensors in a safetensors file, counted from behind its description. */
-static bool add_places(FILE *to, const char *path, int n, const ts_given *all, ts_error *e)
+static bool add_places(text *to, const char *path, int n, const ts_given *all, ts_error *e)
 {
     bytes b;
     uint64_t head;
@@ -47,14 +48,14 @@ static bool add_places(FILE *to, const char *path, int n, const ts_given *all, t
     for (int i = 0; o && i < n; i++) {
         const cJSON *at = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(o, all[i].name),
                                                            "data_offsets");
-        fprintf(to, "    %.0f,\n", cJSON_GetNumberValue(cJSON_GetArrayItem(at, 0)));
+        text_add(to, "    %.0f,\n", cJSON_GetNumberValue(cJSON_GetArrayItem(at, 0)));
     }
     const bool good = o != NULL;
     free(b.at);
     return good;
 }
 
-static bool write_state(const training_program *t, const char *folder, FILE *to, ts_error *e)
+static bool write_state(const training_program *t, const char *folder, text *to, ts_error *e)
 {
     char path[MOST_PATH], sum[65];
     const int n_weight = t->step->n_weight, n_other = t->step->n_state;
@@ -70,55 +71,35 @@ static bool write_state(const training_program *t, const char *folder, FILE *to,
 }
 
 /* ---- train.h ---- */
-static bool write_facts(const training_program *t, const char *folder, FILE *to, ts_error *e)
+static bool write_header(const training_program *t, const char *folder, ts_error *e)
 {
     const step *s = t->step;
     const train_options *w = s->asked;
-    fprintf(to, "/* train.h - what main.c is told of the run. Written by Tessera " TS_VERSION ". */\n"
-                "#ifndef TRAIN_H\n#define TRAIN_H\n\n");
-    fprintf(to, "enum { UPDATES = %lld, PARTS = %lld, BATCH = %lld }; /* an update takes PARTS batches */\n",
-            (long long)t->updates, (long long)w->accumulate, (long long)w->batch);
-    fprintf(to,
-            "enum { WEIGHTS = %d, OTHERS = %d }; /* states: weights, then the optimizer's, then sums of gradients */\n",
-            s->n_weight, s->n_state);
-    fprintf(
-        to,
+    ENDED_BY(text_free) text h = {0};
+    text_add(&h, "/* train.h - what main.c is told of the run. Written by Tessera " TS_VERSION ". */\n"
+                 "#ifndef TRAIN_H\n#define TRAIN_H\n\n");
+    text_add(&h, "enum { UPDATES = %lld, PARTS = %lld, BATCH = %lld }; /* an update takes PARTS batches */\n",
+             (long long)t->updates, (long long)w->accumulate, (long long)w->batch);
+    text_add(
+        &h, "enum { WEIGHTS = %d, OTHERS = %d }; /* states: weights, then the optimizer's, then sums of gradients */\n",
+        s->n_weight, s->n_state);
+    text_add(
+        &h,
         "enum { INPUT_STEP = %d, INPUT_RANDOM = %d, INPUT_LAST = %d }; /* numbers of inputs; -1: there is none */\n",
         input_of(s, "train.step"), input_of(s, "train.random"), input_of(s, "train.last"));
-    fprintf(to, "enum { SKIP = %d }; /* go on after a step that is not finite */\n", strcmp(w->on_nan, "skip") == 0);
-    fprintf(to, "enum { OUTPUT_SCALE = %d }; /* number of the output with the loss scale; -1: there is none */\n",
-            s->scale ? 3 + s->n_parameter : -1);
-    fprintf(to, "#define SEED UINT64_C(%llu)\n\n", (unsigned long long)w->seed);
-    fprintf(to, "/* Where each state begins in its safetensors file, behind the description. */\n"
-                "static const long long state_at[] = {\n");
-    if (!write_state(t, folder, to, e))
+    text_add(&h, "enum { SKIP = %d }; /* go on after a step that is not finite */\n", strcmp(w->on_nan, "skip") == 0);
+    text_add(&h, "enum { OUTPUT_SCALE = %d }; /* number of the output with the loss scale; -1: there is none */\n",
+             s->scale ? 3 + s->n_parameter : -1);
+    text_add(&h, "#define SEED UINT64_C(%llu)\n\n", (unsigned long long)w->seed);
+    text_add(&h, "/* Where each state begins in its safetensors file, behind the description. */\n"
+                 "static const long long state_at[] = {\n");
+    if (!write_state(t, folder, &h, e))
         return false;
-    fprintf(to, "    0};\n#endif\n");
-    return true;
-}
-
-static bool write_header(const training_program *t, const char *folder, ts_error *e)
-{
-    char *s = NULL, path[MOST_PATH];
-    size_t n = 0;
-    FILE *f = open_memstream(&s, &n);
-    bool good = f ? write_facts(t, folder, f, e) : err_memory(e, 0, "train.h");
-    if (f && fclose(f) != 0)
-        good = err_memory(e, n, "train.h");
-    snprintf(path, sizeof path, "%s/train.h", folder);
-    good = good && ts_file_write(path, s, n, e);
-    free(s);
-    return good;
+    text_add(&h, "    0};\n#endif\n");
+    return files_write(folder, "train.h", text_str(&h), h.length, e);
 }
 
 /* ---- the folder ---- */
-static bool write_main(const char *folder, ts_error *e)
-{
-    char path[MOST_PATH];
-    snprintf(path, sizeof path, "%s/main.c", folder);
-    return ts_file_write(path, program_main, strlen(program_main), e);
-}
-
 static bool write_data(const training_program *t, const char *folder, ts_error *e)
 {
     const net *n = t->net;
@@ -134,7 +115,8 @@ static bool write_data(const training_program *t, const char *folder, ts_error *
 static bool add_files(void *user, const char *folder, ts_error *e)
 {
     const training_program *t = user;
-    return write_main(folder, e) && write_header(t, folder, e) && write_data(t, folder, e);
+    return files_write(folder, "main.c", program_main, strlen(program_main), e) && write_header(t, folder, e) &&
+           write_data(t, folder, e);
 }
 
 bool program_write(const training_program *t, const char *folder, ts_error *e)

@@ -230,11 +230,8 @@ static bool page_of(story *s, char **html, ts_error *e)
 bool run_report(const char *run, const train_options *w, const run_facts *f, ts_error *e)
 {
     story s = {.run = run, .asked = w, .facts = f};
-    char path[4200], *html = NULL;
-    snprintf(path, sizeof path, "%s/report.html", run);
-    const bool good = page_of(&s, &html, e) && ts_file_write(path, html, strlen(html), e);
-    free(html);
-    return good;
+    ENDED_BY(heap_free) char *html = NULL;
+    return page_of(&s, &html, e) && files_write(run, "report.html", html, strlen(html), e);
 }
 
 bool run_page(const char *run, char **html, ts_error *e)

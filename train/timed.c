@@ -11,34 +11,23 @@
 /* ---- inputs that text cannot fill ---- */
 enum { MOST_DIMS = 64 }; /* dimensions of a model that can be bound */
 
-/* The dimensions that --dim names, and the one that walks the examples; the words are the caller's to free. */
-static int list_dims(const train_options *w, const ts_port *first, char *own, const char **all, char batch[300])
-{
-    int n = 0;
-    bool named = false;
-    const bool open = first->rank > 0 && first->dim[0] < 0 && first->symbol[0];
-    for (char *line; own && n < MOST_DIMS - 1 && (line = strsep(&own, "\n"));)
-        if (*line) {
-            named = named || (open && option_names(line, first->symbol[0]));
-            all[n++] = line;
-        }
-    if (open && !named) {
-        snprintf(batch, 300, "%.256s=%lld", first->symbol[0], (long long)(w->batch / w->shards));
-        all[n++] = batch;
-    }
-    return n;
-}
-
+/* By the dimensions that --dim names, and the one that walks the examples. */
 static bool bind_batch(const train_options *w, ts_model *m, ts_error *e)
 {
     ts_port first = {.name = ""};
     const char *all[MOST_DIMS];
-    char batch[300], *own = w->dims ? strdup(w->dims) : NULL;
-    MUST(own || !w->dims);
+    char batch[300];
+    int n;
+    ENDED_BY(heap_free) char *own = option_lines_make(w->dims, MOST_DIMS - 1, all, &n);
     ts_model_input(m, 0, &first);
-    const bool good = ts_model_bind(m, list_dims(w, &first, own, all, batch), all, NULL, e);
-    free(own);
-    return good;
+    bool named = first.rank < 1 || first.dim[0] >= 0 || !first.symbol[0];
+    for (int i = 0; i < n; i++)
+        named = named || option_names(all[i], first.symbol[0]);
+    if (!named) {
+        snprintf(batch, sizeof batch, "%.256s=%lld", first.symbol[0], (long long)(w->batch / w->shards));
+        all[n++] = batch;
+    }
+    return ts_model_bind(m, n, all, NULL, e);
 }
 
 /* Arrays of a batch as the model takes them, not filled yet. */
