@@ -158,17 +158,6 @@ static double margin_of(const pair_of_files *p)
 
 /* ---- samples ---- */
 
-static bool is_flagged(const cJSON *sample, const char *flag)
-{
-    const cJSON *f;
-    cJSON_ArrayForEach(f, js_get(sample, "flags"))
-    {
-        if (cJSON_IsString(f) && strcmp(f->valuestring, flag) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Those that count, as where they were measured. Results that state no state are of versions that set aside what was
  * disturbed. */
 static series samples_of(const cJSON *results, const cJSON *candidate)
@@ -189,7 +178,7 @@ static series samples_of(const cJSON *results, const cJSON *candidate)
         {
             double ns = js_get_number(s, "own_ns", js_get_number(s, "ns", NAN));
             if (ns > 0)
-                aside[n] = is_flagged(s, flag), v[n++] = ns;
+                aside[n] = js_find(js_get(s, "flags"), NULL, flag), v[n++] = ns;
         }
         start[++at] = n;
     }

@@ -19,13 +19,8 @@ static void note(cJSON *list, const char *fmt, ...)
 
 static void note_once(cJSON *list, const char *line)
 {
-    const cJSON *n;
-    cJSON_ArrayForEach(n, list)
-    {
-        if (strcmp(n->valuestring, line) == 0)
-            return;
-    }
-    js_item(list, line);
+    if (!js_find(list, NULL, line))
+        js_item(list, line);
 }
 
 /* What a person should know before the verdict: rules that decide nothing, a cache that cannot be written. */

@@ -60,21 +60,12 @@ static bool same_race(const race *r, const cJSON *old, const cJSON *asked, ts_er
 
 /* ---- what it had ---- */
 
-static bool had_flag(const cJSON *one, const char *flag)
-{
-    const cJSON *f;
-    bool had = false;
-    cJSON_ArrayForEach(f, js_get(one, "flags")) had |= cJSON_IsString(f) && strcmp(f->valuestring, flag) == 0;
-    return had;
-}
-
 static sample sample_of(const cJSON *v)
 {
-    const double share = js_get_number(v, "lost_share", NAN);
     return (sample){.ns = js_get_number(v, "ns", NAN),
                     .canary = js_get_number(v, "canary_ns", NAN),
-                    .taken = (int)js_get_number(v, "taken", had_flag(v, "disturbed")),
-                    .lost = share,
+                    .taken = (int)js_get_number(v, "taken", js_find(js_get(v, "flags"), NULL, "disturbed") != NULL),
+                    .lost = js_get_number(v, "lost_share", NAN),
                     .retaken = (int)js_get_number(v, "retaken", 0),
                     .retaken_lost = js_get_number(v, "retaken_lost", 0)};
 }

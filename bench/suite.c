@@ -89,13 +89,11 @@ static bool race(const running *r, const entry *n, int threads, char **results, 
 /* By what candidates go other ways than the model says: "Strassen". */
 static void add_ways(cJSON *list, const cJSON *kernels)
 {
-    const cJSON *k, *w;
+    const cJSON *k;
     cJSON_ArrayForEach(k, kernels)
     {
         const char *way = js_get_text(k, "work/by");
-        bool told = !*way;
-        cJSON_ArrayForEach(w, list) told = told || strcmp(w->valuestring, way) == 0;
-        if (!told)
+        if (*way && !js_find(list, NULL, way))
             js_item(list, way);
     }
 }

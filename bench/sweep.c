@@ -57,9 +57,8 @@ static bool add_axis(grid *g, const char *text, const char *model, ts_error *e)
         js_item(list, model);
     for (const char *v; good && (v = strsep(&rest, ","));) {
         good = check_value(name, text, v, e);
-        const cJSON *known;
-        cJSON_ArrayForEach(known, list) if (strcmp(known->valuestring, v) == 0)
-            good = good && err_set(e, TS_USAGE, "--sweep %s: %s is given twice", text, v);
+        if (good && js_find(list, NULL, v))
+            good = err_set(e, TS_USAGE, "--sweep %s: %s is given twice", text, v);
         js_item(list, v);
     }
     if (!good)

@@ -49,18 +49,6 @@ static bool is_shown(report *r, const cJSON *item, int n, int most)
 
 /* ---- one contestant ---- */
 
-/* The verdicts do not stand on it, so the charts leave it out. */
-static bool is_aside(const cJSON *sample)
-{
-    const cJSON *f;
-    cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(sample, "flags"))
-    {
-        if (cJSON_IsString(f) && strcmp(f->valuestring, "set_aside") == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Samples that were set aside are counted, not kept. A flag was a number or a text in older files. */
 static launch launch_read(report *r, const cJSON *list)
 {
@@ -74,10 +62,11 @@ static launch launch_read(report *r, const cJSON *list)
     {
         if (!cJSON_IsObject(s) || !(result_number(s, "ns") >= 0))
             continue;
-        l.aside += is_aside(s);
-        if (is_aside(s))
-            continue;
         const cJSON *flags = cJSON_GetObjectItemCaseSensitive(s, "flags");
+        if (js_find(flags, NULL, "set_aside")) { /* the verdicts do not stand on it, so the charts leave it out */
+            l.aside++;
+            continue;
+        }
         l.ns[l.n] = js_get_number(s, "own_ns", result_number(s, "ns"));
         l.canary[l.n] = result_number(s, "canary_ns");
         l.flagged[l.n++] = count_of(flags) > 0 || result_number(s, "flags") > 0 || *js_get_text(s, "flags");

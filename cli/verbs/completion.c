@@ -16,14 +16,12 @@
 static void add_schemas(cJSON *names)
 {
     ts_error e = {0};
-    ENDED_BY(js_free) cJSON *targets = reply_take(ts_schemas_json(), &e), *seen = cJSON_CreateObject();
+    ENDED_BY(js_free) cJSON *targets = reply_take(ts_schemas_json(), &e);
     const cJSON *target, *name;
     cJSON_ArrayForEach(target, targets) cJSON_ArrayForEach(name, target)
     {
-        if (cJSON_GetObjectItemCaseSensitive(seen, name->valuestring))
-            continue;
-        js_item(names, name->valuestring);
-        cJSON_AddTrueToObject(seen, name->valuestring);
+        if (!js_find(names, NULL, name->valuestring))
+            js_item(names, name->valuestring);
     }
 }
 

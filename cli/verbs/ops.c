@@ -17,9 +17,7 @@ static void put_dtypes(char *out, size_t size, const cJSON *have)
     int n_missing = 0;
     *out = 0;
     for (int d = 0; d < TS_N_DTYPE; d++) {
-        const cJSON *one;
-        bool there = false;
-        cJSON_ArrayForEach(one, have) there = there || !strcmp(one->valuestring, ts_dtype_name((ts_dtype)d));
+        const bool there = js_find(have, NULL, ts_dtype_name((ts_dtype)d));
         char *to = there ? out : missing;
         const size_t most = there ? size : sizeof missing, used = strlen(to);
         n_missing += !there;

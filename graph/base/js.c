@@ -133,15 +133,13 @@ const cJSON *js_get(const cJSON *object, const char *path)
     return NULL;
 }
 
-const cJSON *js_find(const cJSON *list, const char *key, const char *value)
+const cJSON *js_find(const cJSON *list, const char *key, const char *s)
 {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list)
-    {
-        if (strcmp(js_get_text(item, key), value) == 0)
-            return item;
-    }
-    return NULL;
+    const cJSON *item = list ? list->child : NULL;
+    for (const char *own; item; item = item->next)
+        if ((own = key ? js_get_text(item, key) : cJSON_GetStringValue(item)) && strcmp(own, s) == 0)
+            break;
+    return item;
 }
 
 double js_get_number(const cJSON *object, const char *path, double fallback)

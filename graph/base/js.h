@@ -27,7 +27,8 @@ cJSON *js_array(cJSON *parent, const char *key);
 void js_item(cJSON *array, const char *value);
 
 const cJSON *js_get(const cJSON *object, const char *path); /* "memory/peak_bytes"; NULL where missing */
-const cJSON *js_find(const cJSON *list, const char *key, const char *value); /* the first object with that text */
+const cJSON *js_find(const cJSON *list, const char *key,
+                     const char *s); /* the first with that text; key NULL: a text */
 double js_get_number(const cJSON *object, const char *path, double fallback);
 const char *js_get_text(const cJSON *object, const char *path); /* "" where missing or not text */
 bool js_get_flag(const cJSON *object, const char *path);
