@@ -1,6 +1,7 @@
 /* verify.c - the largest difference of an output, as a share of its largest value, against a tolerance by dtype;
  * whole numbers have to be equal. */
 #include "bench/verify.h"
+#include "bench/measure.h"
 #include "graph/base/base.h"
 
 #include <math.h>
@@ -10,16 +11,10 @@
 
 enum { VERIFY_PATH = 4096 }; /* bytes, PATH_MAX */
 
-/* What a result may differ by, of the largest: a few hundred roundings, as deep networks add them up; of all others 0.
- * docs/bench.md says so too. */
-static const double tolerance_of[TS_N_DTYPE] = {[TS_F64] = 1e-10, [TS_F32] = 1e-4, [TS_F16] = 1e-2, [TS_BF16] = 5e-2};
-
-static double difference(double got, double want)
+double verify_tolerance(ts_dtype d)
 {
-    if (got == want || (isnan(got) && isnan(want)))
-        return 0; /* equal infinities, too */
-    double d = fabs(got - want);
-    return isnan(d) ? INFINITY : d;
+    static const double of[TS_N_DTYPE] = {[TS_F64] = 1e-10, [TS_F32] = 1e-4, [TS_F16] = 1e-2, [TS_BF16] = 5e-2};
+    return of[d];
 }
 
 static bool same_shape(const ts_array *a, const ts_array *b)
@@ -31,7 +26,7 @@ static bool same_shape(const ts_array *a, const ts_array *b)
 static int64_t first_off(const ts_array *got, const ts_array *want, double most)
 {
     int64_t k = 0;
-    while (!(difference(ts_array_at(got, k), ts_array_at(want, k)) > most))
+    while (!(off_by(ts_array_at(got, k), ts_array_at(want, k)) > most))
         k++;
     return k;
 }
@@ -42,40 +37,31 @@ static bool diverges(const char *name, const ts_array *got, const ts_array *want
     const int64_t k = first_off(got, want, most);
     const double g = ts_array_at(got, k), w = ts_array_at(want, k);
     return err_set(e, TS_NUMERICS, "diverges at step %lld: %.80s is %.9g and should be %.9g; off by %.3g, allowed %.3g",
-                   (long long)k + 1, name, g, w, difference(g, w), most);
+                   (long long)k + 1, name, g, w, off_by(g, w), most);
 }
 
 static bool compare_output(const verify_task *t, int i, const ts_array *got, const ts_array *want, numerics *out,
                            ts_error *e)
 {
-    const double usual = tolerance_of[want->dtype] > 0 ? tolerance_of[got->dtype] : 0; /* the reference may be wider */
+    const double usual = verify_tolerance(want->dtype) > 0 ? verify_tolerance(got->dtype)
+                                                           : 0; /* the reference may be wider */
     const double tolerance = usual > 0 && t->tolerance > 0 ? t->tolerance : usual;
     if (!same_shape(got, want))
         return err_set(e, TS_NUMERICS, "output %d is %s, the reference's %s expected", i, array_type(got).s,
                        array_type(want).s);
-    double most = 0, scale = 0;
-    int64_t worst = 0, n = ts_array_count(want);
-    for (int64_t k = 0; k < n; k++) {
-        double w = ts_array_at(want, k), d = difference(ts_array_at(got, k), w);
-        if (d > most) {
-            most = d;
-            worst = k;
-        }
-        if (isfinite(w))
-            scale = fmax(scale, fabs(w));
-    }
-    double rel = most == 0 ? 0 : scale > 0 ? most / scale : INFINITY;
-    out->max_abs = fmax(out->max_abs, most);
+    const apart a = array_apart(got, want);
+    const double rel = a.most == 0 ? 0 : a.scale > 0 ? a.most / a.scale : INFINITY;
+    out->max_abs = fmax(out->max_abs, a.most);
     out->max_rel = fmax(out->max_rel, rel);
     out->tolerance = fmax(out->tolerance, tolerance);
     if (rel <= tolerance)
         return true;
     if (t->trajectory)
-        return diverges(js_get_text(cJSON_GetArrayItem(t->port, i), "name"), got, want, tolerance * scale, e);
+        return diverges(js_get_text(cJSON_GetArrayItem(t->port, i), "name"), got, want, tolerance * a.scale, e);
     return err_set(
         e, TS_NUMERICS,
         "wrong: output %d, element %lld is %.9g and should be %.9g; off by %.3g of the largest, allowed %.3g", i,
-        (long long)worst, ts_array_at(got, worst), ts_array_at(want, worst), rel, tolerance);
+        (long long)a.worst, ts_array_at(got, a.worst), ts_array_at(want, a.worst), rel, tolerance);
 }
 
 /* bf16 is in files as its bits, and so are smaller reals. */

@@ -4,6 +4,10 @@
 #include "graph/base/js.h"
 #include "tessera.h"
 
+/* What a result may differ by, of the largest: a few hundred roundings, as deep networks add them up; of all others 0.
+ * docs/bench.md says so too. */
+double verify_tolerance(ts_dtype d);
+
 typedef struct numerics {
     double max_abs;   /* largest |got - reference| */
     double max_rel;   /* largest over outputs of: largest |got - reference| / largest |reference| */

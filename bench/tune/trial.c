@@ -1,7 +1,9 @@
 /* trial.c - one plan in which rules say something else of some kernels: made, checked, compared, timed kernel by
  * kernel in turns with the base, so that what disturbs the machine disturbs both, and each kernel finds the caches as
  * the model leaves them. */
+#include "bench/measure.h"
 #include "bench/tune/parts.h"
+#include "bench/verify.h"
 #include "graph/base/base.h"
 #include "graph/base/clock.h"
 
@@ -35,21 +37,10 @@ static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n
     return good;
 }
 
-/* As bench compares: of the largest value, what some hundred roundings come to; whole numbers are equal. */
-static bool is_right(const ts_array *got, const ts_array *want)
+static bool is_right(const ts_array *got, const ts_array *want) /* as bench compares */
 {
-    static const double tolerance[TS_N_DTYPE] = {[TS_F64] = 1e-10, [TS_F32] = 1e-4, [TS_F16] = 1e-2, [TS_BF16] = 5e-2};
-    double most = 0, scale = 0;
-    for (int64_t k = 0; k < ts_array_count(want); k++) {
-        const double g = ts_array_at(got, k), w = ts_array_at(want, k);
-        if (g == w || (isnan(g) && isnan(w)))
-            continue;
-        const double off = fabs(g - w);
-        most = isnan(off) ? INFINITY : fmax(most, off);
-    }
-    for (int64_t k = 0; most > 0 && k < ts_array_count(want); k++)
-        scale = isfinite(ts_array_at(want, k)) ? fmax(scale, fabs(ts_array_at(want, k))) : scale;
-    return most <= tolerance[want->dtype] * scale;
+    const apart a = array_apart(got, want);
+    return a.most <= verify_tolerance(want->dtype) * a.scale;
 }
 
 static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
