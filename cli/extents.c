@@ -2,6 +2,7 @@
  * in turns in this process with the same values, so that what disturbs one disturbs the other. */
 #include "cli/extents.h"
 #include "bench/bench.h"
+#include "bench/measure.h"
 #include "graph/base/clock.h"
 #include "graph/base/base.h"
 #include "graph/base/stats.h"
@@ -23,31 +24,18 @@ typedef struct race {
     cJSON *rows;
 } race;
 
-static bool feed(ts_plan *p, const session *s, ts_error *e)
-{
-    for (int i = 0; i < s->n_inputs; i++)
-        if (!ts_plan_set(p, i, &s->value[i], e))
-            return false;
-    return true;
-}
-
 /* The largest difference between results, by the largest number among them */
 static bool differ(ts_plan *p, ts_plan *q, int n, double *most, ts_error *e)
 {
     *most = 0;
     for (int i = 0; i < n; i++) {
         ts_array x = {0}, y = {0};
-        double far = 0, scale = 0;
         if (!ts_plan_get(p, i, &x, e) || !ts_plan_get(q, i, &y, e))
             return ts_array_free(&x), false;
-        const int64_t count = ts_array_count(&x);
-        if (count != ts_array_count(&y))
+        if (ts_array_count(&x) != ts_array_count(&y))
             fail_bug("a result of another shape", "bench --at");
-        for (int64_t k = 0; k < count; k++) {
-            far = fmax(far, fabs(ts_array_at(&x, k) - ts_array_at(&y, k)));
-            scale = fmax(scale, fabs(ts_array_at(&x, k)));
-        }
-        *most = fmax(*most, scale > 0 ? far / scale : far);
+        const apart a = array_apart(&y, &x);
+        *most = fmax(*most, a.scale > 0 ? a.most / a.scale : a.most);
         ts_array_free(&x), ts_array_free(&y);
     }
     return true;
@@ -145,26 +133,26 @@ static bool add_kernels(const race *r, ts_plan *alone, cJSON *row, ts_error *e)
     return ok;
 }
 
-static cJSON *put_row(race *r, const char *extent, double first, double apart, times *t)
+static cJSON *put_row(race *r, const char *extent, double first, double far, times *t)
 {
     return js_row(r->rows, "extent:%g,rounds:%d,alone_seconds:%g,varying_seconds:%g,first_seconds:%g,ratio:%g,apart:%g",
                   strtod(extent, NULL), t->n, stats_median_take(t->alone, t->n), stats_median_take(t->varying, t->n),
-                  first, stats_median_take(t->ratio, t->n), apart);
+                  first, stats_median_take(t->ratio, t->n), far);
 }
 
 /* s: the model at this extent, values and all; first: the program for all meets it */
 static bool race_plans(race *r, ts_plan *alone, const char *extent, times *t, ts_error *e)
 {
-    double apart;
-    if (!ts_plan_build(alone, e) || !feed(alone, &r->alone, e) || !ts_plan_run(alone, e))
+    double far;
+    if (!ts_plan_build(alone, e) || !session_feed(&r->alone, alone, e) || !ts_plan_run(alone, e))
         return false;
     const double from = seconds_now();
-    if (!feed(r->plan, &r->alone, e) || !ts_plan_run(r->plan, e))
+    if (!session_feed(&r->alone, r->plan, e) || !ts_plan_run(r->plan, e))
         return false;
     const double first = seconds_now() - from;
-    if (!differ(alone, r->plan, ts_model_outputs(r->alone.model), &apart, e) || !in_turns(r, alone, t, e))
+    if (!differ(alone, r->plan, ts_model_outputs(r->alone.model), &far, e) || !in_turns(r, alone, t, e))
         return false;
-    cJSON *row = put_row(r, extent, first, apart, t);
+    cJSON *row = put_row(r, extent, first, far, t);
     return !args_flag(r->a, "kernels") || add_kernels(r, alone, row, e);
 }
 

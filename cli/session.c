@@ -338,6 +338,14 @@ bool session_fill(session *s, uint64_t seed, ts_error *e)
     return true;
 }
 
+bool session_feed(const session *s, ts_plan *p, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < s->n_inputs; i++)
+        good = ts_plan_set(p, i, &s->value[i], e);
+    return good;
+}
+
 static bool is_empty(const ts_port *port)
 {
     for (int d = 0; d < port->rank; d++)

@@ -45,6 +45,7 @@ ts_plan *session_plan_make(session *s, ts_error *e);
 void session_tell(const session *s, ts_plan *p, cJSON *reply);
 /* Makes values for inputs that were not given: by seed, so the same everywhere. */
 bool session_fill(session *s, uint64_t seed, ts_error *e);
+bool session_feed(const session *s, ts_plan *p, ts_error *e); /* gives a plan of the model all values */
 /* Fails, naming them, if inputs are missing. One without elements is not: nobody has to write down its only value. */
 bool session_require(session *s, ts_error *e);
 void session_close(session *s);

@@ -118,9 +118,7 @@ static bool trace_schema(trace *t, session *s, const char *schema, ts_error *e)
 {
     s->options.schema = schema;
     ts_plan *p = session_plan_make(s, e);
-    bool ok = p && ts_plan_build(p, e);
-    for (int i = 0; ok && i < s->n_inputs; i++)
-        ok = ts_plan_set(p, i, &s->value[i], e);
+    bool ok = p && ts_plan_build(p, e) && session_feed(s, p, e);
     for (int i = 0; ok && i < WARM; i++)
         ok = ts_plan_run(p, e);
     ok = ok && trace_plan(t, schema ? schema : "guess", p, &(trace_runs){.passes = PASSES}, e);

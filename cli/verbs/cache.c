@@ -38,9 +38,7 @@ static bool warm(const args *a, const char *what, cJSON *list, ts_error *e)
     ts_plan *p = ok ? session_plan_make(&s, e) : NULL;
     ok = p && ts_plan_build(p, e) && session_fill(&s, 0, e);
     ts_error ignored = {0};
-    for (int i = 0; ok && i < s.n_inputs; i++)
-        ts_plan_set(p, i, &s.value[i], &ignored);
-    if (ok)
+    if (ok && session_feed(&s, p, &ignored))
         ts_plan_run(p, &ignored);
     progress_close(&s.progress);
     if (ok) {

@@ -230,10 +230,8 @@ static bool measure(session *s, ts_plan *plan, cJSON *root, ts_error *e)
     double *seconds = heap_array((size_t)n + 1, sizeof *seconds), all = 0;
     cJSON *k;
     int i = 0;
-    bool good = session_fill(s, 1, e) && ts_plan_build(plan, e);
-    for (int input = 0; good && input < ts_model_inputs(s->model); input++)
-        good = ts_plan_set(plan, input, &s->value[input], e);
-    good = good && ts_plan_profile(plan, RUNS, seconds, n, e);
+    const bool good = session_fill(s, 1, e) && ts_plan_build(plan, e) && session_feed(s, plan, e) &&
+                      ts_plan_profile(plan, RUNS, seconds, n, e);
     if (good)
         cJSON_ArrayForEach(k, js_get(root, "kernels")) all += seconds[i] * 1e9,
             js_number(k, "measured_ns", seconds[i] * 1e9), i++;

@@ -54,15 +54,6 @@ static bool reveal(job *j, const args *a, ts_error *e)
     return ok;
 }
 
-static bool feed(job *j, ts_error *e)
-{
-    for (int i = 0; i < j->session.n_inputs; i++) {
-        if (!ts_plan_set(j->plan, i, &j->session.value[i], e))
-            return false;
-    }
-    return true;
-}
-
 static bool save(job *j, int i, const char *name, bool changed, const ts_array *value, ts_error *e)
 {
     if (changed)
@@ -219,7 +210,8 @@ static bool work(job *j, const args *a, ts_error *e)
                         args_text(a, "trace-values"); /* values inside are those of one extent */
     j->plan = inside ? ts_plan_make(s->model, &s->options, e) : session_plan_make(s, e);
     /* That the folder cannot be written shows before anything takes long; it is made when there is something for it. */
-    if (!j->plan || !feed(j, e) || (j->folder && !outfile_folder_check(j->folder, e)) || !ts_plan_build(j->plan, e))
+    if (!j->plan || !session_feed(s, j->plan, e) || (j->folder && !outfile_folder_check(j->folder, e)) ||
+        !ts_plan_build(j->plan, e))
         return false;
     progress_close(&s->progress);
     session_tell(&j->session, j->plan, j->root);
