@@ -295,56 +295,23 @@ static double what_is_left(const report *r, cJSON *o)
 /* gives the weight; 0: there is nothing to say */
 typedef double finder(const report *r, cJSON *o);
 static const struct {
+    const char *name; /* in reasons.html, which says it */
     finder *find;
     bool of_decided; /* of a pair that differs for sure */
-    const char *says;
 } rules[] = {
-    {other_way, true,
-     "{with&} computes {op} by <b>{by}</b>; {without&} [other_by?by <b>{other_by}</b>.|does not.] That is {n:%.0f} of "
-     "<b.name>{name:name}</b>[others? and others]: {slow_ns} under {../slow&}, {fast_ns} under {../fast&}."},
-    {inner_loops, true,
-     "<b.name>{name:name}</b> is {measured:ratio} faster under {../fast&} than under {../slow&}. By estimate: "
-     "[by*{,, }<b>{what}</b> about {factor:ratio} ({slow!} → {fast!})][several?; together {estimated:ratio}][short?, "
-     "so that "
-     "{left:ratio} is not explained by these.|[far?: the estimate goes too far, and its parts are to be read in "
-     "proportion.|.]]"},
-    {most_of_it, true,
-     "[all?{part_share} of the difference is in |The largest gain is in ]<b.name>{name:name}</b> ({gain_ns}[all? of "
-     "{of_ns}|, more than the whole difference of {of_ns}, for others lose]): {slow_ns} under {../slow&}, {fast_ns} "
-     "under {../fast&}."},
-    {traffic, true,
-     "<b.name>{name:name}</b>: under {../slow&} its loops bring {slow_bytes} into {into} in a call, under {../fast&} "
-     "{fast_bytes} (estimated): what was there has gone before it is walked again. At the {../source} speed of "
-     "{outside} a call takes {more_ns} longer by that. In all calls of all kernels like this that is at most {of:part} "
-     "of the difference."},
-    {cache_overflow, true,
-     "<b.name>{name:name}</b>: [over@loop <code>{loop}</code> of {../../slow&} works on {set_bytes}, {of_share} of "
-     "{level}]: it does not fit, and data is fetched again and again. [within@The loop <code>{loop}</code> of "
-     "{../../fast&} works on {set_bytes}, {of_share} of {level}: it stays there. ]Kernels like this take {of:part} of "
-     "the difference, for this and other reasons."},
-    {peak_share, true,
-     "<b.name>{name:name}</b> reaches {fast_share} of what the {../source} ceilings allow under {../fast&} and "
-     "{slow_share} under {../slow&}."},
-    {outside_kernels, true,
-     "Time outside kernels (waiting at barriers, starting kernels) is {slow_ns} under {../slow&} and {fast_ns} under "
-     "{../fast&}."},
-    {kernel_count, true,
-     "{../fast&} runs {fast:%.0f} kernels, {../slow&} {slow:%.0f}: the [fewer?faster|slower] one fuses more."},
-    {against_it, true,
-     "Against it: in <b.name>{name:name}</b>, {../fast&} is the slower one by {loss_ns} ({fast_ns} against "
-     "{slow_ns})."},
-    {not_sure, false,
-     "[any?[same?The two spend their time alike: the largest difference|Nothing is sure yet; the largest difference "
-     "seen] in any {../by} is {gap_ns}, in <b.name>{name:name}</b>.|Both run the same loops in every kernel: there is "
-     "nothing here that the schemas change.]"},
-    {also_ran, false,
-     "[of*{, }{who&} takes {more_ns} more than {../../best&}[told?, {of:part} of it in <b.name>{op:name}</b>].]"},
-    {memory_bound, false,
-     "{n:%.0f} kernel[n=1?|s] of {../best&} ({time_share} of its time) move data at more than 70 % of what the memory "
-     "that holds it delivers: no loop order makes them much faster, only moving less does."},
-    {what_is_left, false,
-     "What is left: all of this arithmetic at the {../source} FMA peak would take {floor_ns}; {../best&} takes "
-     "{best_ns}, so it runs at {floor_share} of that peak as a whole."},
+    {"other_way", other_way, true},
+    {"inner_loops", inner_loops, true},
+    {"most_of_it", most_of_it, true},
+    {"traffic", traffic, true},
+    {"cache_overflow", cache_overflow, true},
+    {"peak_share", peak_share, true},
+    {"outside_kernels", outside_kernels, true},
+    {"kernel_count", kernel_count, true},
+    {"against_it", against_it, true},
+    {"not_sure", not_sure, false},
+    {"also_ran", also_ran, false},
+    {"memory_bound", memory_bound, false},
+    {"what_is_left", what_is_left, false},
 };
 
 typedef struct reason {
@@ -369,7 +336,8 @@ void view_reasons(cJSON *o, const report *r, int most)
         ENDED_BY(js_free) cJSON *one = cJSON_CreateObject();
         found[n] = (reason){.weight = decided || !rules[i].of_decided ? rules[i].find(r, one) : 0};
         if (found[n].weight != 0)
-            page_form(&found[n++].html, r, IN_HTML, &(form_place){one, &root}, rules[i].says);
+            js_text(one, "rule", rules[i].name),
+                page_put(&found[n++].html, r, IN_HTML, &(form_place){one, &root}, "reasons.html");
     }
     qsort(found, (size_t)n, sizeof *found, by_weight);
     for (int i = 0; i < n; i++) {
