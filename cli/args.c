@@ -276,3 +276,12 @@ bool args_clash(const args *a, const char *const *names, const char *before, con
         }
     return true;
 }
+
+bool args_clashes(const args *a, int n, const clash *of, ts_error *e)
+{
+    bool good = true;
+    for (const clash *c = of; good && c < of + n; c++)
+        if (c->with ? args_count(a, c->with) : !args_count(a, c->without))
+            good = args_clash(a, c->names, c->before, c->why, c->remedy, e);
+    return good;
+}

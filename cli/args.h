@@ -43,6 +43,13 @@ const char *args_at(const args *a, const char *name, int i); /* value of the i-t
 const char **args_list(const args *a, const char *name, int *n);
 /* Refuses those of the options, a list that ends with NULL, that were given: the verb would not read them here. */
 bool args_refuse(const args *a, const char *const *names, const char *remedy, ts_error *e);
-/* The same, with what is said in front of the option and behind it: "train --resume run: ", " was settled". */
+/* Options that mean nothing with another one, or without it. */
+typedef struct clash {
+    const char *with, *without;        /* one of them */
+    const char *const *names;          /* as args_refuse has them */
+    const char *before, *why, *remedy; /* as args_clash */
+} clash;
+bool args_clashes(const args *a, int n, const clash *of, ts_error *e);
+/* As args_refuse, with what is said in front of the option and behind it: "train --resume run: ", " was settled". */
 bool args_clash(const args *a, const char *const *names, const char *before, const char *why, const char *remedy,
                 ts_error *e);

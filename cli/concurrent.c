@@ -1,5 +1,5 @@
 /* concurrent.c - the table of bench --concurrent: one request at a time on all threads, then N at a time. */
-#include "cli/concurrent.h"
+#include "cli/unraced.h"
 #include "bench/bench.h"
 #include "bench/concurrent.h"
 #include "cli/say.h"

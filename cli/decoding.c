@@ -1,5 +1,5 @@
 /* decoding.c - the table of bench --decode: a row for the prompt, one for the tokens behind it. */
-#include "cli/decoding.h"
+#include "cli/unraced.h"
 #include "bench/bench.h"
 #include "bench/decoding.h"
 #include "cli/say.h"

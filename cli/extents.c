@@ -1,6 +1,6 @@
 /* extents.c - bench --at seq=77,128: the program for all extents of --dim seq=1..512 and one for each extent alone, run
  * in turns in this process with the same values, so that what disturbs one disturbs the other. */
-#include "cli/extents.h"
+#include "cli/unraced.h"
 #include "bench/bench.h"
 #include "bench/measure.h"
 #include "graph/base/clock.h"

@@ -1,5 +1,5 @@
 /* ranked.c - the table of bench --ranks: the model over shares of the batch, or its training step in shards. */
-#include "cli/ranked.h"
+#include "cli/unraced.h"
 #include "bench/bench.h"
 #include "bench/ranked.h"
 #include "cli/say.h"

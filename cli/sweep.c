@@ -23,12 +23,6 @@ static void publish(const args *a, const char *json, ts_error *e)
         reply_give(a, cJSON_Parse(json), form);
 }
 
-bool sweep_fits(const args *a, ts_error *e)
-{
-    static const char *const others[] = {"at", "train", "profile", "fail-on", NULL};
-    return args_clash(a, others, "bench: ", " belongs to one race, and --sweep runs many", "leave one of them out", e);
-}
-
 int sweep_race(const args *a, const bench_options *o, ts_error *e)
 {
     sweep s = {.earlier = o->resume, .keep = outfile_keep, .user = (void *)args_text(a, "out")};

@@ -3,5 +3,4 @@
 #include "bench/bench.h"
 #include "cli/args.h"
 
-bool sweep_fits(const args *a, ts_error *e); /* whether the other options of the command line go with it */
 int sweep_race(const args *a, const bench_options *o, ts_error *e); /* the exit code */

@@ -2,18 +2,15 @@
 #include "bench/bench.h"
 #include "bench/report/report.h"
 #include "bench/concurrent.h"
-#include "cli/concurrent.h"
-#include "cli/decoding.h"
-#include "cli/extents.h"
 #include "graph/base/base.h"
 #include "cli/outfile.h"
 #include "cli/profile.h"
-#include "cli/ranked.h"
 #include "cli/results.h"
 #include "cli/session.h"
 #include "cli/sweep.h"
 #include "cli/trace.h"
 #include "cli/train_options.h"
+#include "cli/unraced.h"
 #include "train/ranks.h"
 
 #include <signal.h>
@@ -56,6 +53,14 @@ static char *repro(const args *a)
 }
 
 /* What runs in this process, against nobody, has no verdict. */
+static const struct {
+    const char *name, *gives;
+    unraced *run;
+} modes[] = {{"at", "ratios", extents_race},
+             {"concurrent", "rates", concurrent_bench},
+             {"decode", "rates", decoding_bench},
+             {"ranks", "times of each process", ranked_bench}};
+
 static bool fits_without_race(const args *a, const char *which, const char *gives, ts_error *e)
 {
     static const char *const all[] = {"train",     "precision", "peer",   "launches", "max-time",
@@ -67,11 +72,31 @@ static bool fits_without_race(const args *a, const char *which, const char *give
     snprintf(hint, sizeof hint, "leave it out; --json prints the %s for programs", gives);
     if (!args_clash(a, others, "bench: ", said, hint, e))
         return false;
-    if (args_count(a, "schema") <= 1)
-        return true;
-    err_set(e, TS_USAGE, "bench: --%s times one schema, and there are %d", which, args_count(a, "schema"));
-    return err_hint(e, "give one -s at a time");
+    if (args_count(a, "schema") > 1) {
+        err_set(e, TS_USAGE, "bench: --%s times one schema, and there are %d", which, args_count(a, "schema"));
+        return err_hint(e, "give one -s at a time");
+    }
+    return strcmp(which, "at") == 0 || (!args_count(a, "at") && !args_count(a, "sweep")) ||
+           err_set(e, TS_USAGE, "bench: --%s is for one extent; leave out --at and --sweep", which);
 }
+
+static const char one_of_them[] = "leave one of them out";
+#define NAMES(...)        \
+    (const char *const[]) \
+    {                     \
+        __VA_ARGS__, NULL \
+    }
+static const clash clashes[] = {
+    {"trace", NULL, NAMES("train", "precision", "sweep", "at", "concurrent"), "bench --trace: ", " is not traced",
+     one_of_them},
+    {NULL, "ranks", NAMES("shards"), "bench: ", " is shared out over processes, and none is asked",
+     "add --ranks, or leave it out; tessera run has shards, too"},
+    {"decode", NULL, NAMES("concurrent", "in", "limit"), "bench: ", " does not go with --decode, which draws tokens",
+     one_of_them},
+    {"sweep", NULL, NAMES("at", "train", "profile", "fail-on"),
+     "bench: ", " belongs to one race, and --sweep runs many", one_of_them},
+    {NULL, "at", NAMES("kernels"), "bench: ", " says of --at which kernels cost more, and none is given",
+     "add --at NAME=N, or leave it out: --report shows kernels of a race"}};
 
 /* Options of a step that --decode has, too. */
 static bool is_of_texts(const char *name)
@@ -82,44 +107,16 @@ static bool is_of_texts(const char *name)
 /* Options of a step without one are mistakes, and so are values of inputs with one: a batch is drawn. */
 static bool options_fit(const args *a, ts_error *e)
 {
-    static const char *const untraced[] = {"train", "precision", "sweep", "at", "concurrent", NULL};
-    if (args_count(a, "trace") &&
-        !args_clash(a, untraced, "bench --trace: ", " is not traced", "leave one of them out", e))
-        return false;
-    if (args_count(a, "at") && !fits_without_race(a, "at", "ratios", e))
-        return false;
-    if (args_count(a, "concurrent") && !fits_without_race(a, "concurrent", "rates", e))
-        return false;
-    if (args_count(a, "decode") && !fits_without_race(a, "decode", "rates", e))
-        return false;
-    if (args_count(a, "ranks") && !fits_without_race(a, "ranks", "times of each process", e))
-        return false;
-    static const char *const in_shards[] = {"shards", NULL};
-    if (!args_count(a, "ranks") &&
-        !args_clash(a, in_shards, "bench: ", " is shared out over processes, and none is asked",
-                    "add --ranks, or leave it out; tessera run has shards, too", e))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        const char *which = (const char *[]){"concurrent", "decode", "ranks"}[i];
-        if (args_count(a, which) && (args_count(a, "at") || args_count(a, "sweep")))
-            return err_set(e, TS_USAGE, "bench: --%s is for one extent; leave out --at and --sweep", which);
-    }
-    static const char *const beside[] = {"concurrent", "in", "limit", NULL};
-    if (args_count(a, "decode") &&
-        !args_clash(a, beside, "bench: ", " does not go with --decode, which draws tokens", "leave one of them out", e))
-        return false;
-    if (args_count(a, "sweep") && !sweep_fits(a, e))
-        return false;
-    static const char *const kernels[] = {"kernels", NULL};
-    if (!args_count(a, "at") &&
-        !args_clash(a, kernels, "bench: ", " says of --at which kernels cost more, and none is given",
-                    "add --at NAME=N, or leave it out: --report shows kernels of a race", e))
+    for (int i = 0; i < COUNT(modes); i++)
+        if (args_count(a, modes[i].name) && !fits_without_race(a, modes[i].name, modes[i].gives, e))
+            return false;
+    if (!args_clashes(a, COUNT(clashes), clashes, e))
         return false;
     const bool train = args_flag(a, "train");
     for (const option *o = train_step_options.options; !train && o->name; o++)
         if (!(args_count(a, "decode") && is_of_texts(o->name)) &&
-            !args_clash(a, (const char *const[]){o->name, NULL}, "bench: ",
-                        " says what a training step is, and none is timed", "add --train, or leave it out", e))
+            !args_clash(a, NAMES(o->name), "bench: ", " says what a training step is, and none is timed",
+                        "add --train, or leave it out", e))
             return false;
     if (args_count(a, "peer-python") && !args_count(a, "peer")) {
         err_set(e, TS_USAGE, "bench: --peer-python %s runs peers, and none is timed", args_text(a, "peer-python"));
@@ -216,14 +213,9 @@ static int run(const args *a, ts_error *e)
     train_options step;
     if (!options_fit(a, e) || !session_whole(a, e))
         return e->code;
-    if (args_count(a, "at"))
-        return extents_race(a, e) ? TS_OK : e->code;
-    if (args_count(a, "concurrent"))
-        return concurrent_bench(a, e) ? TS_OK : e->code;
-    if (args_count(a, "decode"))
-        return decoding_bench(a, e) ? TS_OK : e->code;
-    if (args_count(a, "ranks"))
-        return ranked_bench(a, e) ? TS_OK : e->code;
+    for (int i = 0; i < COUNT(modes); i++)
+        if (args_count(a, modes[i].name))
+            return modes[i].run(a, e) ? TS_OK : e->code;
     option_make(&step);
     train_options_take(&step, a);
     const char *resume = args_text(a, "resume");

@@ -292,24 +292,22 @@ static bool explain_step(void *user, ts_plan *step, ts_error *e)
 }
 
 /* ---- the command ---- */
+#define KERNELS "op", "dump", "why", "profile", "all"
+static const char *const plans[] = {KERNELS, "ledger", NULL}, *const kernels[] = {KERNELS, NULL},
+                         *const between[] = {"net", "cores", NULL};
+static const clash clashes[] = {
+    {"ranks", NULL, plans, "explain: ", " is about one plan, and --ranks about many processes",
+     "leave one of them out"},
+    {NULL, "ranks", between, "explain: ", " is of --ranks", "--ranks 64 tells what a step takes on up to 64"},
+    {"ledger", NULL, kernels, "explain: ", " is about kernels, and --ledger lists values", "leave one of them out"}};
+
 static int run(const args *a, ts_error *e)
 {
-    static const char *const kernels[] = {"op", "dump", "why", "profile", "all", NULL};
-    static const char *const plans[] = {"op", "dump", "why", "profile", "all", "ledger", NULL}, *const between[] = {
-                                                                                                    "net", "cores",
-                                                                                                    NULL};
     session s = {0};
+    if (!args_clashes(a, COUNT(clashes), clashes, e))
+        return e->code;
     if (args_count(a, "ranks"))
-        return args_clash(a, plans, "explain: ", " is about one plan, and --ranks about many processes",
-                          "leave one of them out", e) &&
-                       ranks_explain(a, e)
-                   ? TS_OK
-                   : e->code;
-    if (!args_clash(a, between, "explain: ", " is of --ranks", "--ranks 64 tells what a step takes on up to 64", e))
-        return e->code;
-    if (args_flag(a, "ledger") && !args_clash(a, kernels, "explain: ", " is about kernels, and --ledger lists values",
-                                              "leave one of them out", e))
-        return e->code;
+        return ranks_explain(a, e) ? TS_OK : e->code;
     if (run_is(args_noun(a, 0)) && args_flag(a, "profile")) {
         err_set(e, TS_USAGE, "explain: --profile times the kernels of a model, and %s is a run", args_noun(a, 0));
         return err_hint(e, "tessera bench %s times its step", args_noun(a, 0)), e->code;
