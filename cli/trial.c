@@ -129,7 +129,7 @@ bool trial_against(trial *t, const char *library, ts_error *e)
         void *found = dlsym(t->library, names[k]);
         if (!found) {
             err_set(e, TS_BAD_INPUT, "--against %s: it has no function %s", library, names[k]);
-            return err_hint(e, "bench/peers/adbench shows what it is to be");
+            return err_hint(e, "tests/plainc/adbench shows what it is to be");
         }
         memcpy(&t->function[k], &found, sizeof found);
     }

@@ -36,7 +36,7 @@ backends/null             15  plans, and emits nothing
 backends/gpu            2352  graphics processors as a target
 backends/opencl         2017  a dialect and a device
 backends/cuda           2882  a dialect and a device
-bench                   6950  race, statistics, peers
+bench                   6136  race, statistics, peers
 bench/report            5646  a page of sections
 bench/machine            668  clock, processors, ceilings
 train                  11894  fine-tuning, generation, export
@@ -45,6 +45,7 @@ cli                    14038  a file for each verb
 tests                  56802  about half of what they test
 bench/tune              1369  a search for loops, its log and rules
 tests/gpusim           10457  a driver and a card in software
+tests/plainc             814  what one would write in plain C, held and timed against ours
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
 [ -n "$columns" ] || { echo "sizes: .clang-format has no ColumnLimit"; exit 1; }

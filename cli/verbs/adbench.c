@@ -203,7 +203,7 @@ const verb verb_adbench = {
         "1e-8, or, where neither confirms it, from differences by more than 1e-4, by |x - y| / max(1, |x| + |y|); with "
         "--precision f32, where "
         "values "
-        "for differences are still of f64, by more than 1e-2. bench/peers/adbench has libraries "
+        "for differences are still of f64, by more than 1e-2. tests/plainc/adbench has libraries "
         "in plain C, and compare.sh there builds them and prints all ratios.\n\nrunner takes the arguments of "
         "ADBench's own runners and writes its files: TIME is the least time of a sample, NF and NJ say of how "
         "many samples the shortest counts, LIMIT ends them; MODULE, which is another tool's, is passed over.",

@@ -79,7 +79,7 @@ refused 2 'adbench gmm: --dim is of problems that are made, gmm.txt has sizes of
 for pair in gmm:gmm ba:ba ba:straight lstm:lstm hand:hand hand:hand-still hand-us:hand-us; do
     kind=${pair%:*} name=${pair#*:}
     [ -e $kind.so ] || ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -I"$SOURCE" \
-        "$SOURCE/bench/peers/adbench/$kind.c" -o $kind.so -lm
+        "$SOURCE/tests/plainc/adbench/$kind.c" -o $kind.so -lm
     $TESSERA adbench $kind $name.txt --against ./$kind.so --min-time 1ms --threads 1 --json >out.json
     holds 'd["against"]["difference"] < 1e-12 and d["against"]["derivative_ratio"] > 0'
 done
@@ -112,7 +112,7 @@ runner 2 'adbench runner: --min-time is said by the arguments' GMM - gmm.txt run
 # The table beside plain C, and beside tools of an ADBench that is built: here one that says what Tessera says, in a
 # tenth of its time
 if [ $# = 0 ]; then
-    compare() { TESSERA=$TESSERA sh "$SOURCE/bench/peers/adbench/compare.sh" --min-time 1ms "$@" >table.txt 2>error.txt; }
+    compare() { TESSERA=$TESSERA sh "$SOURCE/tests/plainc/adbench/compare.sh" --min-time 1ms "$@" >table.txt 2>error.txt; }
     mkdir -p built/data/gmm/1k && cp gmm.txt built/data/gmm/1k && : >built/libManual.so
     cat >built/CppRunner <<'END'
 #!/bin/sh

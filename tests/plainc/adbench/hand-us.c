@@ -1,3 +1,3 @@
 /* hand-us.c - the same with points within triangles. */
 #define US 1
-#include "bench/peers/adbench/hand.c"
+#include "tests/plainc/adbench/hand.c"
