@@ -106,22 +106,17 @@ static void *run_shard(void *of)
     if (d->good && !d->last)
         shards_climb(z, d, d->done);
     for (int level = d->held; d->good && d->last && level > 0; level--)
-        shards_add(d, level, 0, z->flat);
+        shards_add(&d->level[level - 1], &d->level[level], 0, z->flat);
     return NULL;
 }
 
-static bool wait_for(shard_device *d, ts_error *e)
+bool devices_ready(shard_device *d, ts_error *e)
 {
     if (!d->runs)
         return true;
     pthread_join(d->thread, NULL);
     d->runs = false;
     return d->good || (e && err_set(e, d->e.code, "%s", d->e.text));
-}
-
-bool devices_ready(shard_device *d, ts_error *e)
-{
-    return wait_for(d, e);
 }
 
 bool devices_start(shard_device *d, ts_error *e)
@@ -136,7 +131,7 @@ bool devices_wait(shards *z, ts_error *e)
 {
     bool good = true;
     for (int i = 0; i < z->n_device; i++)
-        good = wait_for(&z->device[i], good ? e : NULL) && good;
+        good = devices_ready(&z->device[i], good ? e : NULL) && good;
     return good;
 }
 
@@ -144,10 +139,6 @@ bool devices_wait(shards *z, ts_error *e)
 void devices_sum(const shards *z)
 {
     for (int gap = 1; gap < z->n_device; gap *= 2)
-        for (int i = 0; i + gap < z->n_device; i += 2 * gap) {
-            float *to = shards_at(&z->device[i].level[0], 0);
-            const float *from = shards_at(&z->device[i + gap].level[0], 0);
-            for (int64_t k = 0; k < z->flat; k++)
-                to[k] += from[k];
-        }
+        for (int i = 0; i + gap < z->n_device; i += 2 * gap)
+            shards_add(&z->device[i].level[0], &z->device[i + gap].level[0], 0, z->flat);
 }

@@ -226,7 +226,7 @@ static bool sum_bucket(exchange *x, int bucket)
     for (int i = N_RULE * bucket; i < bucket_end(z, bucket); i++) {
         const shard_group *g = &z->group[i];
         for (int level = z->device[0].held; level > 0; level--)
-            shards_add(z->device, level, g->from, g->from + g->n);
+            shards_add(&z->device->level[level - 1], &z->device->level[level], g->from, g->from + g->n);
         const double start = seconds_now();
         if (g->n && !ranks_sum(&x->aside, shards_at(&z->device[0].level[0], g->from), g->n, &x->e))
             return false;

@@ -335,12 +335,11 @@ void ranks_collect(const ranks *r, const void *piece, void *v, size_t n)
 
 void ranks_take(const ranks *r, void *said, size_t n)
 {
-    char *all = heap_array((size_t)r->count, n);
+    ENDED_BY(heap_free) char *all = heap_array((size_t)r->count, n);
     if (r->rank == 0)
         memcpy(all, said, n);
     ranks_spread(r, all, (size_t)r->count * n);
     memcpy(said, all, n); /* the piece of rank 0 is the first */
-    free(all);
 }
 
 /* ---- agreement ---- */
@@ -371,7 +370,8 @@ bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e)
     if (!r->by)
         return true;
     const size_t row = (size_t)n * sizeof *all;
-    agreement *table = heap_array((size_t)r->count, row); /* [piece][what]; of other ranks the values alone count */
+    /* [piece][what]; of other ranks the values alone count */
+    ENDED_BY(heap_free) agreement *table = heap_array((size_t)r->count, row);
     memcpy(table + ranks_piece(r, r->rank) * n, all, row);
     ranks_spread(r, table, (size_t)r->count * row);
     bool good = true;
@@ -380,6 +380,5 @@ bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e)
             const agreement *other = table + ranks_piece(r, rank) * n + i;
             good = strncmp(other->value, table[i].value, AGREED) == 0 || differs(&all[i], &table[i], other, rank, e);
         }
-    free(table);
     return good;
 }

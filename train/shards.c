@@ -107,13 +107,14 @@ static bool make_room(step *s, ts_error *e)
                     err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
 }
 
-bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *flat, ts_error *e)
+bool shards_lend(const step *s, ts_plan *p, const ts_tensor *sum, const ts_array *flat, ts_error *e)
 {
     bool good = true;
     for (int i = 0; good && i < s->n_weight; i++) {
-        ts_array a = {.dtype = TS_F32, .rank = ts_rank(t[i]), .data = shards_at(flat, s->shards->at[i])};
-        memcpy(a.dim, ts_shape(t[i]), (size_t)a.rank * sizeof *a.dim);
-        const int port = ts_plan_find(p, ts_name(t[i]));
+        const ts_tensor t = sum ? sum[i] : s->parameter[i].input; /* as the weight */
+        ts_array a = {.dtype = TS_F32, .rank = ts_rank(t), .data = shards_at(flat, s->shards->at[i])};
+        memcpy(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim);
+        const int port = ts_plan_find(p, ts_name(t));
         good = port < 0 || ts_plan_lend(p, port, &a, e);
     }
     return good;
@@ -121,12 +122,9 @@ bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *
 
 bool shards_weights(step *s, ts_error *e)
 {
-    ENDED_BY(heap_free) ts_tensor *t = heap_array((size_t)s->n_weight + 1, sizeof *t); /* as the weights */
-    for (int i = 0; i < s->n_weight; i++)
-        t[i] = s->parameter[i].input;
     bool good = true;
     for (int i = 0; good && i < s->shards->n_device; i++)
-        good = shards_lend(s, s->shards->device[i].plan, t, &s->shards->weights, e);
+        good = shards_lend(s, s->shards->device[i].plan, NULL, &s->shards->weights, e);
     return good;
 }
 
@@ -311,9 +309,8 @@ void shards_free(step *s)
         return;
     exchange_free(z->exchange);
     devices_free(s);
-    for (int i = 0; i < z->n_group; i++)
-        for (int k = 0; k < z->group[i].n_state; k++)
-            free(z->group[i].state[k].whole);
+    cards_free(z);
+    shards_drop_whole(z);
     for (int i = 0; z->name && z->name[i]; i++)
         free(z->name[i]);
     ts_array_free(&z->weights), ts_array_free(&z->mean);

@@ -76,8 +76,8 @@ bool step_run_plan(ts_plan *p, const step_result *r, ts_error *e);
 float *shards_at(const ts_array *flat, int64_t at); /* an element of a flat vector */
 int64_t shards_first(const shards *z, int holder);  /* its slices, each as many as the others, from */
 
-/* Sums of own shards become the level below: of elements from ... to - 1. */
-void shards_add(const shard_device *d, int level, int64_t from, int64_t to);
+/* left[i] += right[i], of elements from ... to - 1 */
+void shards_add(const ts_array *left, const ts_array *right, int64_t from, int64_t to);
 bool shards_bring(const step *s, ts_plan *p, ts_error *e); /* the plan's sums, which a device may have */
 void shards_climb(const shards *z, shard_device *d, int64_t done);
 /* In devices.c: plans of all devices that the ranks name, or of o's target. */
@@ -126,8 +126,8 @@ typedef struct exchange_model {
 void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, step_result *out);
 void exchange_foretell_round(const step *s, const ranks *r, exchange_model *m, step_result *out); /* sets m->busy */
 /* In shards.c and shards_state.c. */
-/* t: by weight, what lies there */
-bool shards_lend(const step *s, ts_plan *p, const ts_tensor *t, const ts_array *flat, ts_error *e);
+/* sum: by weight, what lies there; NULL: the weights */
+bool shards_lend(const step *s, ts_plan *p, const ts_tensor *sum, const ts_array *flat, ts_error *e);
 bool shards_lend_sums(step *s, ts_error *e); /* to the update, of own pieces; below the same of weights */
 bool shards_lend_weights(step *s, ts_error *e);
 bool shards_weights(step *s, ts_error *e); /* the step's weights have changed */
@@ -137,6 +137,7 @@ int shards_levels(int64_t each); /* sums that a device holds at once which compu
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e);
 void shards_free(step *s);
 bool shards_begin(step *s, const ts_tensors *kept, ts_error *e); /* after the weights; NULL: at the beginning */
+void shards_drop_whole(shards *z);
 bool shards_whole(step *s, ts_error *e); /* states on rank 0, until the next step; of one rank they are its own */
 bool shards_average(step *s, int weight, ts_array *out); /* its average on rank 0, once they are; false: none is kept */
 /* The k-th of s->n_state states after shards_whole; on other ranks without data. */

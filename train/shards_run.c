@@ -17,12 +17,12 @@ bool shards_bring(const step *s, ts_plan *p, ts_error *e)
     return good;
 }
 
-void shards_add(const shard_device *d, int level, int64_t from, int64_t to)
+void shards_add(const ts_array *left, const ts_array *right, int64_t from, int64_t to)
 {
-    float *left = shards_at(&d->level[level - 1], 0);
-    const float *right = shards_at(&d->level[level], 0);
+    float *sum = shards_at(left, 0);
+    const float *more = shards_at(right, 0);
     for (int64_t i = from; i < to; i++)
-        left[i] += right[i];
+        sum[i] += more[i];
 }
 
 /* The tree over a device's shards: like a counter, sums of as many shards meet. The plan has added the odd ones, and
@@ -31,13 +31,13 @@ void shards_climb(const shards *z, shard_device *d, int64_t done)
 {
     d->held += done % 2 == 0;
     for (int64_t pairs = done / 2; done % 2 == 0 && pairs % 2 == 0; pairs /= 2)
-        shards_add(d, --d->held, 0, z->flat);
+        d->held--, shards_add(&d->level[d->held], &d->level[d->held + 1], 0, z->flat);
 }
 
-static bool exchange_cards(const shards *z, step_result *r, ts_error *e)
+static bool exchange_cards(const shards *z, bool (*by)(const shards *z, ts_error *e), step_result *r, ts_error *e)
 {
     const double start = seconds_now();
-    const bool good = cards_sum(z, e);
+    const bool good = by(z, e);
     r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
     return good;
 }
@@ -54,7 +54,7 @@ static bool run_beside(step *s, shard_device *d, step_result *r, ts_error *e)
     if (!devices_wait(z, e))
         return false;
     if (z->on_cards)
-        return exchange_cards(z, r, e);
+        return exchange_cards(z, cards_sum, r, e);
     devices_sum(z), z->device[0].held = 0;
     return exchange_run(s, r, e);
 }
@@ -217,13 +217,10 @@ static bool update_cards(step *s, step_result *r, ts_error *e)
     for (int i = 0; i < z->n_holder; i++)
         if (!ts_plan_run(z->plan[UPDATE][i], e))
             return false;
-    const double start = seconds_now();
-    const bool good = cards_spread(z, e);
-    r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
-    return good;
+    return exchange_cards(z, cards_spread, r, e);
 }
 
-static void drop_whole(shards *z)
+void shards_drop_whole(shards *z)
 {
     for (int i = 0; i < z->n_group; i++)
         for (int k = 0; k < z->group[i].n_state; k++) {
@@ -237,7 +234,7 @@ static bool update(step *s, const float *sum, double scale, step_result *r, ts_e
     shards *z = s->shards;
     const double clip = s->asked->clip > 0 ? fmin(s->asked->clip / (r->norm + 1e-6), 1) : 1;
     float factor = (float)(scale * clip);
-    drop_whole(z); /* of the last checkpoint */
+    shards_drop_whole(z); /* of the last checkpoint */
     for (int i = 0; i < z->n_holder; i++)
         if (!step_give(z->plan[UPDATE][i], "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e))
             return false;
