@@ -13,10 +13,10 @@
 
 static const char ranks_form[] =
     "target {target}  {shards} shards  a message {latency_ns}, {bytes_per_s:%.3g} bytes/s  times of kernels "
-    "[measured?measured "
-    "by the run|predicted]\n\n"
-    "[rows!  >ranks|>step|>exchange|>hidden|>exposed|>efficiency|>memory|>optimizer\n"
-    "{ranks}\t{step_ns}\t{exchange_ns}\t{hidden:%.0f%} %\t{share:%.1f%} %\t{efficiency:%.0f%} "
+    "[measured?measured by the run|predicted]\n\n"
+    "[cores=0?|all share {cores} core[cores=1?|s], and take turns where a core has several\n\n]"
+    "[rows!  >ranks|>by core|>step|>exchange|>hidden|>exposed|>efficiency|>memory|>optimizer\n"
+    "{ranks}\t{by_core:%.2g}\t{step_ns}\t{exchange_ns}\t{hidden:%.0f%} %\t{share:%.1f%} %\t{efficiency:%.0f%} "
     "%\t{step_bytes}\t{optimizer_bytes}]"
     "\nfastest with {fastest} rank[fastest=1?|s]; more than {pays} save less than a tenth of a step\n"
     "[limit?the run has {shards} shards: no more ranks can share them\n]";

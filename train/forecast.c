@@ -62,10 +62,9 @@ static double *measured_make(const cJSON *plan, const char *run, int *n)
 /* Seconds that a byte takes from memory, by the machine's record. */
 static double byte_seconds(const ts_options *o, ts_error *e)
 {
-    char *facts = ts_machine_json(o, e);
-    cJSON *m = facts ? js_parse(facts, "the machine", e) : NULL;
+    ENDED_BY(heap_free) char *facts = ts_machine_json(o, e);
+    ENDED_BY(js_free) cJSON *m = facts ? js_parse(facts, "the machine", e) : NULL;
     const double rate = js_get_number(m, "rates/memory_bytes_per_cycle", 0) * js_get_number(m, "rates/clock_mhz", 0);
-    cJSON_Delete(m), ts_free(facts);
     return rate > 0 ? 1e-6 / rate : 0;
 }
 
@@ -98,8 +97,10 @@ static void add_row(const step *s, const forecast *w, const costs *c, int count,
                  exchanged = all * x.exchanged + round.exchanged,
                  waited = all * (count > 1 ? x.waited : 0) + round.waited,
                  takes = c->arena + c->weights + shards_bytes(s, m.own, &kept);
-    js_row(list, "ranks:%d,step_ns:%g,exchange_ns:%g,exposed_ns:%g,hidden:%g,share:%g,step_bytes:%g,optimizer_bytes:%g",
-           count, 1e9 * seconds, 1e9 * exchanged, 1e9 * waited, exchanged > waited ? 1 - waited / exchanged : 0,
+    js_row(list,
+           "ranks:%d,by_core:%g,step_ns:%g,exchange_ns:%g,exposed_ns:%g,hidden:%g,share:%g,step_bytes:%g,"
+           "optimizer_bytes:%g",
+           count, crowd, 1e9 * seconds, 1e9 * exchanged, 1e9 * waited, exchanged > waited ? 1 - waited / exchanged : 0,
            (waited + all * told) / seconds, takes, kept);
 }
 
@@ -153,8 +154,8 @@ cJSON *forecast_make(const step *s, const forecast *w, const ts_options *o, cons
         return err_hint(e, "tessera train MODEL --shards 8 -o RUN begins one that they can"), NULL;
     }
     cJSON *root = cJSON_CreateObject();
-    js_put(root, "format:%s,shards:%d,latency_ns:%g,bytes_per_s:%g", "ranks/1", (int)s->shards->n, 1e9 * w->net.latency,
-           w->net.bandwidth);
+    js_put(root, "format:%s,shards:%d,cores:%g,latency_ns:%g,bytes_per_s:%g", "ranks/1", (int)s->shards->n, w->core,
+           1e9 * w->net.latency, w->net.bandwidth);
     const bool good = find_costs(s, o, run, &c, root, e);
     cJSON *list = good ? js_array(root, "rows") : NULL;
     for (int n = 1; good && n <= w->most && n <= s->shards->n; n *= 2)

@@ -347,12 +347,11 @@ bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts
 {
     if (!r->by || o->machine)
         return true;
-    char *facts = ts_machine_json(o, e);
-    cJSON *root = facts ? js_parse(facts, "the machine", e) : NULL;
+    ENDED_BY(heap_free) char *facts = ts_machine_json(o, e);
+    ENDED_BY(js_free) cJSON *root = facts ? js_parse(facts, "the machine", e) : NULL;
     const bool good = root != NULL;
     if (good)
         snprintf(machine, MACHINE_TEXT, "%s", js_get_text(root, "text"));
-    cJSON_Delete(root), ts_free(facts);
     o->machine = machine;
     if (good)
         ranks_take(r, machine, MACHINE_TEXT);

@@ -35,10 +35,14 @@ assert late["pays"] == late["fastest"] == 1 and fast["fastest"] == fast["pays"] 
 assert 0.9 < row(fast, 8)["efficiency"] < 1.3, row(fast, 8)
 for n, times in (1, 1), (2, 1), (4, 2), (8, 4):  # processes of one thread on two cores
     assert abs(row(crowd, n)["step_ns"] / row(fast, n)["step_ns"] / times - 1) < 0.02, (n, crowd, fast)
+    assert row(crowd, n)["by_core"] == times and row(fast, n)["by_core"] == 1 and (crowd["cores"], fast["cores"]) == (2, 0)
 PY
 "$TESSERA" explain run --ranks 4 --net latency:0us,bandwidth:12GB/s --threads 1 >said || wrong "no latency is refused"
 "$TESSERA" explain run --ranks 4 --net 'latency:2us bandwidth:12GB/s' --threads 1 >said || wrong "no table"
 grep -q '^ *4 .*KiB' said || wrong "the table has no row of four ranks" "$(cat said)"
+grep -q 'share' said && wrong "cores are shared that are not" "$(cat said)"
+"$TESSERA" explain run --ranks 4 --net latency:0us,bandwidth:12GB/s --threads 1 --cores 2 >said || wrong "no shared cores"
+grep -q '^all share 2 cores' said || wrong "that ranks share cores is not said" "$(cat said)"
 expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'latency:2 bandwidth:12GB/s'
 expect 2 '"latency:2us bandwidth:12GB/s" expected' explain run --ranks 4 --net 'latency:2us bandwidth:-1GB/s'
 expect 2 '--net is missing' explain run --ranks 4
