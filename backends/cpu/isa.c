@@ -1,7 +1,8 @@
-/* isa.c - the instruction sets, and which of them this host has. The compiler's probe looks at the processor and at
- * whether the system saves the wide registers. Levels as in the x86-64 ABI: avx512 is its v4, avx2 its v3; neon is what
- * every AArch64 has. A row is all that is known of a set but for instructions, a table of C (backends/c/vectors.c). */
+/* isa.c - the instruction sets, and which of them this host has. Levels as in the x86-64 ABI: avx512 is its v4, avx2
+ * its v3; neon is what every AArch64 has. A row is all that is known of a set but for instructions, a table of C
+ * (backends/c/vectors.c), and for whether it is here (backends/probe/units.c). */
 #include "backends/cpu/machine.h"
+#include "backends/probe/units.h"
 
 #include <string.h>
 
@@ -38,16 +39,5 @@ void isa_list(text *t, const isa *best)
 
 const isa *isa_of_host(void)
 {
-#if defined(__x86_64__)
-#define HAS __builtin_cpu_supports
-    __builtin_cpu_init();
-    if (!HAS("avx2") || !HAS("fma") || !HAS("bmi2"))
-        return isa_find("plain");
-    const bool wide = HAS("avx512f") && HAS("avx512bw") && HAS("avx512dq") && HAS("avx512vl") && HAS("avx512cd");
-    return isa_find(!wide ? "avx2" : HAS("avx512vnni") ? "avx512vnni" : "avx512");
-#elif defined(__aarch64__)
-    return isa_find("neon");
-#else
-    return isa_find("plain");
-#endif
+    return isa_find(unit_find(NULL)->isa); /* what is measured there is what is compiled for */
 }

@@ -19,11 +19,10 @@ static int core_of(int cpu)
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
     FILE *f = fopen(path, "r");
     int first = cpu;
-    if (!f)
-        return cpu;
-    if (fscanf(f, "%d", &first) != 1)
+    if (f && fscanf(f, "%d", &first) != 1)
         first = cpu;
-    fclose(f);
+    if (f)
+        fclose(f);
     return first;
 }
 
@@ -32,9 +31,8 @@ void cpus_allowed(cpu_list *out)
     cpu_set_t mask;
     *out = (cpu_list){0};
     bool known = sched_getaffinity(0, sizeof mask, &mask) == 0;
-    static const int passes = 2; /* first one thread of each core, then the siblings */
     char seen[CPUS_MAX] = {0}, taken[CPUS_MAX] = {0};
-    for (int pass = 0; pass < passes; pass++) {
+    for (int pass = 0; pass < 2; pass++) { /* first one thread of each core, then the siblings */
         for (int c = 0; c < CPUS_MAX && known; c++) {
             if (!CPU_ISSET(c, &mask) || taken[c])
                 continue;

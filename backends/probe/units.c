@@ -25,14 +25,16 @@ static const float factors_f32[2] = {0.999f, 0.001f};
     CLOBBERED_16, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", \
         "xmm27", "xmm28", "xmm29", "xmm30", "xmm31"
 
-static bool has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f");
-}
-
+/* Whole levels, as kernels are compiled for; the compiler asks, too, whether the system saves the wide registers. */
+#define HAS __builtin_cpu_supports
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return HAS("avx2") && HAS("fma") && HAS("bmi2");
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && HAS("avx512f") && HAS("avx512bw") && HAS("avx512dq") && HAS("avx512vl") && HAS("avx512cd");
 }
 
 __attribute__((target("avx512f"))) static void avx512_fma_f32(long trips)
@@ -326,7 +328,7 @@ static void plain_pass(const void *from, void *to, size_t part)
 
 static bool has_vnni(void)
 {
-    return __builtin_cpu_supports("avx512vnni");
+    return has_avx512() && HAS("avx512vnni");
 }
 
 /* flops per trip: registers x lanes x 2 */

@@ -83,7 +83,7 @@ const unit *__wrap_unit_find(const char *name)
                            .tile_vectors = 2,
                            .vector_bytes = 16,
                            .pass = pass};
-    return strcmp(name, "plain") == 0 ? &u : NULL;
+    return !name || strcmp(name, "plain") == 0 ? &u : NULL;
 }
 
 cpus_time __wrap_cpus_run(const cpus_job *job);
