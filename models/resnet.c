@@ -59,7 +59,6 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const resnet *r)
     maker mk = {.g = g};
     const int64_t batch = ts_dim(m, "batch"), size = ts_dim(m, "size");
     ts_tensor input = ts_input(g, "x", TS_F32, 4, (const int64_t[]){batch, 3, size, size}); /* [n, 3, size, size] */
-    /* [n, width, size / 2, size / 2] */
     ts_tensor x = relu(
         &mk, layer_conv(&mk, input, (conv){r->width, 7, 2, before_relu}, "conv1")); /* [n, width, size / 2, size / 2] */
     x = ts_call1(g, "max_pool kernel=[3,3] strides=[2,2] pads=[1,1,1,1]", x);       /* [n, width, size / 4, size / 4] */
@@ -70,7 +69,6 @@ static bool build(ts_model *m, ts_graph *g, ts_error *e, const resnet *r)
             x = block(&mk, r, x, r->width << s, s > 0 && i == 0 ? 2 : 1);
         }
     maker_leave(&mk);
-    /* [n, channels] -> [n, classes] */
     ts_tensor y = layer_dense(&mk, ts_call1(g, "mean axes=[2,3]", x), r->classes, 1, "fc"); /* [n, classes] */
     if (!ts_graph_ok(g, e))
         return false;
