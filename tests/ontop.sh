@@ -21,7 +21,7 @@ awk '
     out != "" { print >out }' docs/extending.md
 [ "$(wc -l <.git/shown)" -ge 6 ] || { echo "docs/extending.md shows no files"; exit 1; }
 # What the page shows is as the tree has it.
-for check in layers names twice banned; do
+for check in layers names twice called banned; do
     SOURCE=$copy sh tests/$check.sh >.git/out 2>&1 ||
         { echo "with what docs/extending.md shows, $check.sh says:"; cat .git/out; exit 1; }
 done
@@ -40,6 +40,20 @@ cat .git/shown >>.git/fixtures
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE='-O0 -DNDEBUG' -DCMAKE_C_COMPILER_LAUNCHER="$launcher" \
     >build.log || { cat build.log; exit 1; }
 cmake --build build -j 2 --target command added-test language-test >build.log || { grep -v '^\[' build.log; exit 1; }
+
+# And as ./dev check has clang see it, beside the compiler of the build.
+if command -v clang >/dev/null; then
+    python3 - .git/shown <<'END'
+import json, os, shlex, subprocess, sys
+shown, bad = {os.path.realpath(f.strip()) for f in open(sys.argv[1])}, 0
+seen = [c for c in json.load(open("build/compile_commands.json")) if c["file"] in shown]
+for c in seen:
+    words = shlex.split(c["command"])
+    flags = words[next(i for i, w in enumerate(words) if w.startswith("-")):]
+    bad += subprocess.run(["clang", "-fsyntax-only", *flags], cwd=c["directory"]).returncode != 0
+sys.exit(bad > 0 or len(seen) < 6)
+END
+fi
 
 PATH=$copy/build:$PATH
 want() { # want WHAT PATTERN COMMAND...: COMMAND succeeds and prints a line with PATTERN
