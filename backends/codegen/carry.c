@@ -64,22 +64,17 @@ void carry_open(emitter *m)
                  cexpr_whole(m->mem, W_SAME, at, cexpr_word(m->mem, end)));
 }
 
-void carry_parameters(const emitter *m, arguments *a)
-{
-    for (int k = 0; k < states(m); k++) {
-        const char *of = pointer_type(m, held_reach(&m->data.state[m->stage.at][k]), state_dtype(m, k), true);
-        parameter_add(m, a, arena_format(m->mem, "%s%s", of, m->d->restricted), arena_format(m->mem, "state%d", k));
-    }
-    if (stage_keeps_last(m->s))
-        parameter_add(m, a, arena_format(m->mem, "const %s ", m->d->truth), "last");
-}
-
 void carry_arguments(emitter *m, arguments *a, const tile_made *f)
 {
-    for (int k = 0; k < states(m); k++)
-        argument_add(a, emit_start(m, held_at(m, &m->data.state[m->stage.at][k], state_dtype(m, k), true), f, STATES));
+    for (int k = 0; k < states(m); k++) {
+        const held *in = &m->data.state[m->stage.at][k];
+        argument_add(
+            m, a,
+            arena_format(m->mem, "%s%s", pointer_type(m, held_reach(in), state_dtype(m, k), true), m->d->restricted),
+            arena_format(m->mem, "state%d", k), emit_start(m, held_at(m, in, state_dtype(m, k), true), f, STATES));
+    }
     if (stage_keeps_last(m->s))
-        argument_add(a, cexpr_word(m->mem, "last"));
+        argument_add(m, a, arena_format(m->mem, "const %s ", m->d->truth), "last", NULL);
 }
 
 static const cexpr *state_at(emitter *m, int k) /* its element, as memory has it */

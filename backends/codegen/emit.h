@@ -67,9 +67,9 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool whole[STATES + 1]; /* indexed from its start, not from where the tile starts */
 } tile_made;
 
-typedef struct arguments { /* of a call of a tile; or its parameters: their names, and their declarations as text */
+typedef struct arguments { /* of a call of a tile; the names of its parameters, and their declarations as text */
     int n;
-    const cexpr *of[MAX_ARGUMENT];
+    const cexpr *of[MAX_ARGUMENT], *name[MAX_ARGUMENT];
     text declared;
 } arguments;
 
@@ -340,10 +340,11 @@ void emit_phase(emitter *m, tile_phase ph);
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const cexpr *low, const cexpr *high));
 /* tile.c */
 void emit_tile(emitter *m);
-void argument_add(arguments *a, const cexpr *x);
-void parameter_add(const emitter *m, arguments *a, const char *of, const char *name);
-void parameter_number(const emitter *m, arguments *a, const char *name); /* of loop variables' type */
-void kernel_outline(const emitter *m, text *t);                          /* outline.c */
+/* given: what the parameter is at the call; NULL: it has that name there, too */
+void argument_add(const emitter *m, arguments *a, const char *of, const char *name, const cexpr *given);
+void argument_number(const emitter *m, arguments *a, const char *name,
+                     const cexpr *given);       /* of loop variables' type */
+void kernel_outline(const emitter *m, text *t); /* outline.c */
 void print_tile(const emitter *m, const tile_made *f, text *out);
 /* lanes.c: a part that is a group of lanes. */
 void lanes_fit(emitter *m);         /* before all statements: the lanes of the group, and what it has for scratch */
@@ -371,12 +372,11 @@ void tuple_merge(emitter *m, const cexpr *(*mine)(emitter *m, int k, const cexpr
 void tuple_result(emitter *m); /* names what comes of them `folded` */
 void tuple_leave(emitter *m);  /* of one part: stores its states, for the kernel that puts parts together */
 /* carry.c: states that are carried along a shared loop. */
-void carry_start(emitter *m);                          /* before the loop */
-void carry_open(emitter *m);                           /* around a stage: which trip is the last */
-void carry_one(emitter *m);                            /* in a tile: one element's states make a step */
-void carry_result(emitter *m);                         /* and the result what its value is then */
-void carry_parameters(const emitter *m, arguments *a); /* of a tile: the states' pointers */
-void carry_arguments(emitter *m, arguments *a, const tile_made *f);
+void carry_start(emitter *m);                                       /* before the loop */
+void carry_open(emitter *m);                                        /* around a stage: which trip is the last */
+void carry_one(emitter *m);                                         /* in a tile: one element's states make a step */
+void carry_result(emitter *m);                                      /* and the result what its value is then */
+void carry_arguments(emitter *m, arguments *a, const tile_made *f); /* the states' pointers */
 /* move.c: copies by all lanes of the group together. */
 void lanes_copy(emitter *m, const copying *c);
 int64_t lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN: how many */
@@ -446,7 +446,6 @@ void emit_routine(emitter *m);
 void prefetch_enter(emitter *m, bool shared, int loop);
 void prefetch_leave(emitter *m, bool shared, int loop);
 void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its start */
-void emit_prefetch_parameters(const emitter *m, arguments *a);
 void emit_prefetch_arguments(emitter *m, arguments *a);
 /* split.c: padding as bounds of loops. */
 bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
@@ -482,7 +481,6 @@ const expr *varying_inside(emitter *m, const expr *x);
 const expr *varying_place(emitter *m, const expr *x, const varying *below);
 void varying_name(emitter *m, text *t, int v);  /* of an extent in expressions */
 void varying_used(emitter *m, const affine *a); /* an index is written that may mention extents */
-void varying_parameters(const emitter *m, const tile_made *f, arguments *a);
 void varying_arguments(emitter *m, const tile_made *f, arguments *a);
 /* partial.c: choices that are known in a tile. */
 void partial_find(emitter *m);         /* of the stage */

@@ -208,17 +208,8 @@ void emit_prefetch_arguments(emitter *m, arguments *a)
                 at = cexpr_pointer(m->mem, "", at, cexpr_times(m->mem, trip, scale), 1);
             scale *= trips;
         }
-        argument_add(a, at);
-    }
-}
-
-void emit_prefetch_parameters(const emitter *m, arguments *a)
-{
-    for (int i = 0; i < m->fetches.n; i++) {
-        char name[48];
-        name_of(m, &m->fetches.slice[i], false, name);
-        if (m->fetches.slice[i].stage == m->stage.at)
-            parameter_add(m, a, arena_format(m->mem, "%sconst char *", m->d->space[ALL]), name);
+        name_of(m, q, false, name);
+        argument_add(m, a, arena_format(m->mem, "%sconst char *", m->d->space[ALL]), name, at);
     }
 }
 

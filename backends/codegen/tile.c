@@ -315,31 +315,28 @@ static bool is_handed_on(const emitter *m, int load)
     return any;
 }
 
-void argument_add(arguments *a, const cexpr *x)
+void argument_add(const emitter *m, arguments *a, const char *of, const char *name, const cexpr *given)
 {
     MUST(a->n < MAX_ARGUMENT);
-    a->of[a->n++] = x;
-}
-
-void parameter_add(const emitter *m, arguments *a, const char *of, const char *name)
-{
     text_add(&a->declared, "%s%s%s", a->n ? ", " : "", of, name);
-    argument_add(a, cexpr_word(m->mem, name));
+    a->name[a->n] = cexpr_word(m->mem, name);
+    a->of[a->n] = given ? given : a->name[a->n];
+    a->n++;
 }
 
-void parameter_number(const emitter *m, arguments *a, const char *name)
+void argument_number(const emitter *m, arguments *a, const char *name, const cexpr *given)
 {
-    parameter_add(m, a, arena_format(m->mem, "const %s ", m->d->index), name);
+    argument_add(m, a, arena_format(m->mem, "const %s ", m->d->index), name, given);
 }
 
-static void add_pointer(emitter *m, arguments *a, int load, bool written)
+static void add_pointer(emitter *m, arguments *a, const tile_made *f, int load)
 {
+    const bool written = load == RESULT, shared = m->d->restricted_for_good && is_handed_on(m, load);
     const dtype d = written ? stored_as(m->p, m->s->node) : source_dtype(m, load);
-    const bool shared = m->d->restricted_for_good && is_handed_on(m, load);
-    parameter_add(
+    argument_add(
         m, a,
         arena_format(m->mem, "%s%s", pointer_type(m, load_reach(m, load), d, written), shared ? "" : m->d->restricted),
-        written ? "y" : arena_format(m->mem, "x%d", load));
+        written ? "y" : arena_format(m->mem, "x%d", load), emit_pointer(m, f, load));
 }
 
 static const char *map_text(const emitter *m, const char *form, int i) /* of a tensor, that a tile takes */
@@ -349,39 +346,37 @@ static const char *map_text(const emitter *m, const char *form, int i) /* of a t
     return arena_string(m->mem, text_str(&t));
 }
 
-/* Result, operands, then numbers that only some tiles take; call_tile gives them in the same order. */
-static void name_parameters(emitter *m, tile_made *f)
+/* Of a call of tile f from where loops stand: result, operands, then numbers that only some tiles take. */
+static void find_arguments(emitter *m, const tile_made *f, arguments *all)
 {
-    arguments all = {0};
-    add_pointer(m, &all, RESULT, true);
+    add_pointer(m, all, f, RESULT);
     for (int i = 0; i < m->s->n_load; i++)
         if (emit_takes(f, i))
-            add_pointer(m, &all, i, false);
+            add_pointer(m, all, f, i);
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->passed >> a & 1)
-            parameter_number(m, &all, arena_format(m->mem, "%s_at", m->s->letter[a]));
+            argument_number(m, all, arena_format(m->mem, "%s_at", m->s->letter[a]), emit_index(m, m->here.axis[a]));
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
-            parameter_number(m, &all, arena_format(m->mem, "%s_trips", m->s->letter[a]));
-    varying_parameters(m, f, &all);
+            argument_number(m, all, arena_format(m->mem, "%s_trips", m->s->letter[a]),
+                            emit_whole(m, m->here.cur[a] / counting(m, a)->step));
+    varying_arguments(m, f, all);
     if (m->stage.carries)
-        carry_parameters(m, &all);
+        carry_arguments(m, all, f);
     for (int i = 0; i < 2 && m->stage.outer_fold; i++)
-        parameter_add(m, &all, arena_format(m->mem, "const %s ", m->d->truth), i ? "last" : "first");
+        argument_add(m, all, arena_format(m->mem, "const %s ", m->d->truth), i ? "last" : "first", NULL);
     if (f->prefetch)
-        emit_prefetch_parameters(m, &all);
+        emit_prefetch_arguments(m, all);
     if (f->masked)
-        parameter_number(m, &all, "limit");
+        argument_number(m, all, "limit", NULL);
     if (f->scratch)
-        parameter_add(m, &all, arena_format(m->mem, "%schar *", m->d->space[GROUP]), "scratch");
+        argument_add(m, all, arena_format(m->mem, "%schar *", m->d->space[GROUP]), "scratch", NULL);
     for (int i = 0; i < MAX_BOX; i++)
         if (f->boxes >> i & 1)
-            parameter_add(m, &all, "", map_text(m, m->d->box->parameter, i));
+            argument_add(m, all, "", map_text(m, m->d->box->parameter, i),
+                         cexpr_word(m->mem, map_text(m, m->d->box->argument, i)));
     if (callees_fault(&f->uses, m->d))
-        parameter_add(m, &all, "", m->d->fault_parameter);
-    const cexpr **own = arena_array(m->mem, (size_t)all.n, sizeof *own);
-    memcpy(own, all.of, (size_t)all.n * sizeof *own);
-    f->parameter = own, f->declared = code_keep(&m->out.code, &all.declared);
+        argument_add(m, all, "", m->d->fault_parameter, cexpr_word(m->mem, m->d->fault));
 }
 
 static void name_singles(emitter *m, const tile_made *f) /* numbers on their own, before all loops */
@@ -405,7 +400,7 @@ static void close_tile(emitter *m, tile_made *f) /* what is known once its state
     lanes_declare(m, f);
     name_singles(m, f);
     code_before(body, &m->out.code);
-    f->body = body, name_parameters(m, f);
+    f->body = body;
 }
 
 void print_tile(const emitter *m, const tile_made *f, text *out)
@@ -570,39 +565,20 @@ static bool serves(emitter *m, const tile_made *f) /* the extents and, at border
 /* One function serves all places with the same extents; it is made where the first of them is met. */
 static void call_tile(emitter *m)
 {
-    const tile_made *f = NULL;
+    tile_made *f = NULL;
     arguments all = {0};
     for (int i = 0; i < m->tiles.n && !f; i++)
         if (serves(m, m->tiles.made[i]))
             f = m->tiles.made[i];
     if (!f && !(f = make_tile(m)))
         return;
-    argument_add(&all, emit_pointer(m, f, RESULT));
-    for (int i = 0; i < m->s->n_load; i++)
-        if (emit_takes(f, i))
-            argument_add(&all, emit_pointer(m, f, i));
-    for (int a = 0; a < m->s->n_axis; a++)
-        if (f->passed >> a & 1)
-            argument_add(&all, emit_index(m, m->here.axis[a]));
-    for (int a = 0; a < m->s->n_axis; a++)
-        if (f->counted >> a & 1)
-            argument_add(&all, emit_whole(m, m->here.cur[a] / counting(m, a)->step));
-    varying_arguments(m, f, &all);
-    if (m->stage.carries)
-        carry_arguments(m, &all, f);
-    for (int i = 0; i < 2 && m->stage.outer_fold; i++)
-        argument_add(&all, cexpr_word(m->mem, i ? "last" : "first"));
-    if (f->prefetch)
-        emit_prefetch_arguments(m, &all);
-    if (f->masked)
-        argument_add(&all, cexpr_word(m->mem, "limit"));
-    if (f->scratch)
-        argument_add(&all, cexpr_word(m->mem, "scratch"));
-    for (int i = 0; i < MAX_BOX; i++)
-        if (f->boxes >> i & 1)
-            argument_add(&all, cexpr_word(m->mem, map_text(m, m->d->box->argument, i)));
-    if (callees_fault(&f->uses, m->d))
-        argument_add(&all, cexpr_word(m->mem, m->d->fault));
+    find_arguments(m, f, &all);
+    if (!f->declared) { /* it is the first call */
+        const cexpr **own = arena_array(m->mem, (size_t)all.n, sizeof *own);
+        memcpy(own, all.name, (size_t)all.n * sizeof *own);
+        f->parameter = own, f->declared = arena_string(m->mem, text_str(&all.declared));
+    }
+    text_free(&all.declared);
     code_call(&m->out.code, cexpr_tile(m->mem, f->number, all.n, all.of));
 }
 

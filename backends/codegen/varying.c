@@ -287,16 +287,9 @@ const expr *varying_inside(emitter *m, const expr *x)
     return rounded(m->s) || x_find(x, X_SIZE) ? x_map(m->mem, x, inside, m) : x;
 }
 
-void varying_parameters(const emitter *m, const tile_made *f, arguments *a)
-{
-    for (int v = 0; v < m->p->n_variable; v++)
-        if (f->sizes >> v & 1)
-            parameter_number(m, a, arena_format(m->mem, "size%d", v));
-}
-
 void varying_arguments(emitter *m, const tile_made *f, arguments *a)
 {
     for (int v = 0; v < m->p->n_variable; v++)
         if (f->sizes >> v & 1)
-            use(m, v), argument_add(a, cexpr_word(m->mem, arena_format(m->mem, "size%d", v)));
+            use(m, v), argument_number(m, a, arena_format(m->mem, "size%d", v), NULL);
 }
