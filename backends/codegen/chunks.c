@@ -3,7 +3,7 @@
  * who has none left takes from others (guided self-scheduling, Polychronopoulos and Kuck 1987): a core that lost time
  * is not waited for. Who computes a chunk changes no bit of it. Where something goes from trip to trip of a loop around
  * (sums, copies), or those trips are not alike, parts keep to their own. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 #include <stdio.h>
 
@@ -51,31 +51,19 @@ static const cexpr *product(const emitter *m, int from, int to, int64_t n)
     return all ? cexpr_times(m->mem, all, n) : NULL;
 }
 
-void chunks_open(emitter *m)
+void chunks_open(emitter *m, const strip *c)
 {
     const nest *t = nest_outer(m->k);
-    int64_t n = 1;
-    m->chunks.core = nest_chunks(m->k) - 1;
-    for (int l = 0; l < m->chunks.core; l++)
-        if (m->k->n_stage == 1 && t->loop[l].role->serial && m->stage.peeled >> t->loop[l].axis & 1)
-            m->chunks.core = -1;
-    for (int l = 0; l <= m->chunks.core; l++)
-        n *= loop_trips(&t->loop[l]);
+    m->chunks.core = c->loop, m->chunks.parts = c->end;
     name_counts(m, t);
-    if (!n)
-        m->chunks.core = -1;
-    const int alone = nest_parallel(m->k);
-    m->chunks.parts = m->chunks.core >= 0 ? n : alone >= 0 ? loop_trips(&t->loop[alone]) : 1;
-    if (m->chunks.core < 0)
-        return;
-    if (m->chunks.core) /* a loop on its own counts itself */
+    if (c->loop) /* a loop on its own counts itself */
         snprintf(m->chunks.name, sizeof m->chunks.name, "chunk");
     else
         loop_name(m, t, 0, m->chunks.name);
     for (int i = 0; m->d->chunks[i]; i++)
         callees_form(m->out.uses, m->d, m->d->chunks[i], "");
     code_open(&m->out.code,
-              (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = n, .to = product(m, 0, m->chunks.core, n)});
+              (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = c->end, .to = product(m, 0, c->loop, c->end)});
 }
 
 const cexpr *chunks_trip(const emitter *m, int l)
@@ -91,12 +79,34 @@ const cexpr *chunks_trip(const emitter *m, int l)
     return cexpr_whole(m->mem, W_REST, trip, counted(m, l) ? trips_at(m, l) : emit_whole(m, loop_trips(&t->loop[l])));
 }
 
-void chunks_close(emitter *m)
+/* The last loop whose trips are in chunks, -1: there are none; how many chunks */
+static int last_of(const emitter *m, int64_t *n)
 {
-    if (m->chunks.core < 0)
-        return;
-    code_close(&m->out.code);
-    m->chunks.core = -1;
+    const nest *t = nest_outer(m->k);
+    int core = nest_chunks(m->k) - 1;
+    for (int l = 0; l < core; l++)
+        if (m->k->n_stage == 1 && t->loop[l].role->serial && m->stage.peeled >> t->loop[l].axis & 1)
+            core = -1;
+    *n = 1;
+    for (int l = 0; l <= core; l++)
+        *n *= loop_trips(&t->loop[l]);
+    return *n ? core : -1;
+}
+
+strip *chunks_pass(emitter *m, strip *t)
+{
+    int64_t n;
+    if (m->tile.made || (t->kind != T_LOOP && t->kind != T_CARRIED) || t->shared != (m->k->n_stage > 1))
+        return t;
+    const bool wrapped = t->shared && trips_loop(m, t)->axis == kernel_carried(m->k); /* as T_CARRIED */
+    const int core = last_of(m, &n);
+    if (t->kind == T_LOOP)
+        t->made = t->loop <= core ? AS_CHUNKS : t->loop == nest_parallel(m->k) ? BY_PARTS : BY_EACH;
+    if (t->loop || core < 0 || wrapped != (t->kind == T_CARRIED))
+        return t;
+    strip *all = trips_wrap(m, T_CHUNKS, t);
+    all->loop = core, all->end = n;
+    return all;
 }
 
 static const cexpr *share(emitter *m, int64_t n, const char *part, const char *parts)

@@ -138,7 +138,7 @@ typedef struct bounds { /* split.c: comparisons of the guard under the stage's f
 } bounds;
 
 typedef struct chunking { /* chunks.c */
-    int core;             /* the loop that is spread, if its trips and those around it are chunks to take; or -1 */
+    int core;             /* the last loop whose trips they are */
     int64_t parts;        /* among which the work can be shared */
     char name[24];        /* the variable that counts them */
 } chunking;
@@ -416,10 +416,8 @@ void held_clear(emitter *m); /* before all loops: zeros where matrix units read 
 bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
 opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
 /* chunks.c: how parts share the work. */
-void chunks_open(emitter *m);                      /* around all loops: finds m->chunks.core */
 const cexpr *chunks_trip(const emitter *m, int l); /* which trip of outer loop l a chunk belongs to */
-void chunks_close(emitter *m);
-bool chunks_first(const emitter *m, int l); /* no loop around outer loop l walks its axis */
+bool chunks_first(const emitter *m, int l);        /* no loop around outer loop l walks its axis */
 /* Of n, or of count where that is given: the part's own */
 const cexpr *share_from(emitter *m, int64_t n, const cexpr *count),
     *share_to(emitter *m, int64_t n, const cexpr *count);

@@ -142,12 +142,11 @@ static void enter_core(emitter *m, const char *name, const strip *c)
 static bool enter(emitter *m, const nest *t, int l, const strip *c)
 {
     const loop *q = &t->loop[l];
-    const bool outer = t == nest_outer(m->k), chunks = outer && l <= m->chunks.core,
-               core = outer && q->role->parallel && (chunks || l == nest_parallel(m->k));
+    const bool core = q->role->parallel && c->made;
     bool opened = true;
     char n[24];
     loop_name(m, t, l, n);
-    if (chunks)
+    if (c->made == AS_CHUNKS)
         opened = enter_chunk(m, l, n, c);
     else {
         if (core)
@@ -274,11 +273,7 @@ static void write_stage(emitter *m, strip *t)
     }
     if (m->stage.carries)
         carry_open(m);
-    if (m->k->n_stage == 1)
-        chunks_open(m);
     write_trips(m, t->in);
-    if (m->k->n_stage == 1)
-        chunks_close(m);
     if (m->k->n_stage > 1) {
         code_close(&m->out.code);
         emit_meet(m); /* later stages read what this one wrote, and its next trip writes there again */
@@ -339,6 +334,7 @@ static void write_trips(emitter *m, strip *t)
     for (; t && !err_is(m->e); t = t->next)
         switch (t->kind) {
         case T_STAGE: write_stage(m, t), mask_check(m); break;
+        case T_CHUNKS: chunks_open(m, t), write_trips(m, t->in), code_close(&m->out.code); break;
         case T_CARRIED: write_carried(m, t); break;
         case T_TILE: emit_tile(m); break;
         default: (t->shared ? write_shared : write_own)(m, t); break;
@@ -358,13 +354,8 @@ void kernel_statements(emitter *m)
         m->shared.cur[a] = a < k->n_shared ? k->stage[k->main].extent[a] : 1;
     }
     m->out.code = code_begin(m->mem);
-    m->chunks.core = -1, m->chunks.parts = 1;
+    m->chunks.parts = nest_parallel(k) < 0 ? 1 : loop_trips(&nest_outer(k)->loop[nest_parallel(k)]);
     held_clear(m);
-    strip *all = trips_of_kernel(m);
-    if (k->n_stage > 1)
-        chunks_open(m);
-    write_trips(m, all);
-    if (k->n_stage > 1)
-        chunks_close(m);
+    write_trips(m, trips_of_kernel(m));
     lanes_head(m);
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 const trips_pass trips_passes[N_TRIPS_PASS] = {
+    {"chunks", "counts together the trips of the loop over cores and of those around it, as chunks that parts share",
+     "a nest", "loops whose trips are chunks, each part's own, or all made by each", true, chunks_pass},
     {"units", "takes the loops of a matrix unit as what the lanes of a warp have of it", "a nest",
      "no loop is a unit's", false, units_pass},
     {"vectors", "takes the loop over lanes as one over vectors, where the language has them", "a nest",

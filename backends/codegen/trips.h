@@ -8,6 +8,7 @@
 typedef enum trips_kind {
     T_LOOP,    /* trips of a loop, all with the same constants */
     T_STAGE,   /* around tiles: what is in it is of stage number `loop` */
+    T_CHUNKS,  /* all trips of the outermost loops up to `loop`, counted together: `end` of them, which parts share */
     T_CARRIED, /* a loop that stages share, along which states are carried */
     T_TILE,    /* a call */
     T_RING,    /* in a tile: a loop with slices of several of its trips */
@@ -22,6 +23,12 @@ typedef enum trips_kind {
     T_PHASE    /* what is done with one element, or vector */
 } trips_kind;
 
+typedef enum trips_maker {
+    BY_EACH,
+    BY_PARTS,
+    AS_CHUNKS
+} trips_maker; /* each part has its own; the next one that is left */
+
 /* strip: trips of a loop, or what stands among loops. */
 typedef struct strip strip;
 struct strip {
@@ -35,6 +42,7 @@ struct strip {
     const cexpr *from, *to; /* where first and end are the least and the most alone; NULL: where they say all */
     const cexpr *count;     /* trips that there are in this run; NULL: all */
     trips_way way;
+    trips_maker made;  /* around tiles: by whom, of all parts */
     struct ring *ring; /* whose slices its trips take */
     strip *in, *next;
 };
@@ -44,7 +52,7 @@ typedef struct trips_pass {
     bool around;                         /* it is of loops around tiles, too */
     strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
 } trips_pass;
-enum { N_TRIPS_PASS = 14 };
+enum { N_TRIPS_PASS = 15 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
 
 strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
@@ -67,6 +75,8 @@ void trips_enter(emitter *m, const strip *t, trips_place *was); /* where it stan
 void trips_leave(emitter *m, const trips_place *was);
 
 bool lanes_to_one(const emitter *m, const strip *t); /* a loop that is left to lanes: the first has what they sum up */
+strip *chunks_pass(emitter *m, strip *t);            /* chunks.c */
+void chunks_open(emitter *m, const strip *c);        /* what is around the chunks c */
 strip *units_pass(emitter *m, strip *t);             /* matrix.c */
 strip *vectors_pass(emitter *m, strip *t);           /* vectors.c */
 strip *lanes_pass(emitter *m, strip *t);             /* lanes.c */

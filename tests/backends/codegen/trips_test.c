@@ -8,20 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const kinds[] = {"",      "stage",   "carried", "tile", "ring",    "access", "lanes",
-                                    "apart", "vectors", "turn",    "unit", "product", "fetch",  "phase"};
+static const char *const kinds[] = {"",      "stage",   "chunks", "carried", "tile",    "ring",  "access", "lanes",
+                                    "apart", "vectors", "turn",   "unit",    "product", "fetch", "phase"};
 
-/* m_0[0,4)x6(...): four trips of six elements each; ! of a rest, ~ where a mask ends it, =from..to as texts say */
+static const char *const made_by[] = {[BY_EACH] = "", [BY_PARTS] = "/", [AS_CHUNKS] = "+"};
+
+/* m_0[0,4)x6(...): four trips of six elements each; ! of a rest, ~ where a mask ends it, / where each part has its own,
+ * + where they are of chunks, =from..to as texts say */
 static void print(const emitter *m, const strip *t, text *out)
 {
     for (; t; t = t->next) {
         text_add(out, out->length && out->s[out->length - 1] != '(' ? " " : "");
         if (t->kind != T_LOOP)
-            text_add(out, "%s", kinds[t->kind]);
+            text_add(out, t->kind == T_CHUNKS ? "%s_%lld" : "%s", kinds[t->kind], (long long)t->end);
         else
-            text_add(out, "%s_%d[%lld,%lld)x%lld%s%s", m->s->letter[trips_loop(m, t)->axis], t->loop,
+            text_add(out, "%s_%d[%lld,%lld)x%lld%s%s%s", m->s->letter[trips_loop(m, t)->axis], t->loop,
                      (long long)t->first, (long long)t->end, (long long)t->left, t->rest ? "!" : "",
-                     t->masked ? "~" : "");
+                     t->masked ? "~" : "", made_by[t->made]);
         if (t->to)
             text_add(out, "=%s..%s", cexpr_text(m->mem, t->from), cexpr_text(m->mem, t->to));
         if (t->in)
@@ -108,6 +111,21 @@ static void test_cut(void)
     end(&r);
 }
 
+/* Chunks: all trips of the loop over cores and of those around it; a fold around it keeps parts to their own. */
+static void test_shared(void)
+{
+    rig r;
+    if (begin(&r, small_product, two_cores, "matmul", "m/8 n/12@core k m@unroll n@vector")) {
+        is(r.m, trips_of_kernel(r.m), "stage(chunks_9(m_0[0,3)x8+(n_1[0,3)x12+(tile))))");
+    }
+    end(&r);
+    if (begin(&r, small_product, two_cores, "matmul", "k/20 m/5@core n/12 k m@unroll n@vector")) {
+        is(r.m, trips_of_kernel(r.m),
+           "stage(k_0[0,2)x20(m_1[0,4)x5/(n_2[0,3)x12(tile)) m_1[4,5)x4!/(n_2[0,3)x12(tile))))");
+    }
+    end(&r);
+}
+
 /* 11 x 12 in steps of 2 and 3, one place of padding around: lines and columns at borders */
 static void test_padding(void)
 {
@@ -173,6 +191,7 @@ static void test_turns(void)
 int main(void)
 {
     test_cut();
+    test_shared();
     test_padding();
     test_group();
     test_turns();
