@@ -53,14 +53,6 @@ static void find_sources(emitter *m)
 }
 
 /* ---- loops outside the tile ---- */
-typedef struct place {
-    const affine *axis[MAX_AXIS];
-    int64_t cur[MAX_AXIS];
-    source *source; /* of each load */
-    int64_t scratch;
-    int n_var;
-} place;
-
 /* Axis and depth: of several stages, their own loops count on from those that they share. */
 void loop_name(const emitter *m, const nest *t, int l, char name[24])
 {
@@ -163,21 +155,6 @@ static bool enter(emitter *m, const nest *t, int l, const strip *c)
     return opened;
 }
 
-static void save(const emitter *m, place *p)
-{
-    memcpy(p->axis, m->here.axis, sizeof p->axis), memcpy(p->cur, m->here.cur, sizeof p->cur);
-    p->source = arena_array(m->mem, (size_t)m->s->n_load + 1, sizeof *p->source);
-    memcpy(p->source, m->data.source[m->stage.at], (size_t)m->s->n_load * sizeof *p->source);
-    p->scratch = m->data.scratch, p->n_var = m->sp.n;
-}
-
-static void restore(emitter *m, const place *p)
-{
-    memcpy(m->here.axis, p->axis, sizeof p->axis), memcpy(m->here.cur, p->cur, sizeof p->cur);
-    memcpy(m->data.source[m->stage.at], p->source, (size_t)m->s->n_load * sizeof *p->source);
-    m->data.scratch = p->scratch, m->sp.n = p->n_var;
-}
-
 /* Of a fold outside the tile: whether this is the first and the last of all trips. */
 static void enter_fold(emitter *m, int l, const char *name, const strip *c)
 {
@@ -206,9 +183,10 @@ static void write_own(emitter *m, strip *t)
     const loop *q = trips_loop(m, t);
     const bool folds = trips_folds(m, t) && !q->role->parallel; /* whose trips have sums of their own */
     char name[24];
-    place was;
+    const source *sources = sources_save(m);
+    trips_place was;
     loop_name(m, &m->s->nest, l, name);
-    save(m, &was);
+    trips_save(m, &was);
     t->count = count_of(m, &m->s->varies[q->axis], q);
     const bool opened = enter(m, &m->s->nest, l, t);
     if (folds)
@@ -221,7 +199,8 @@ static void write_own(emitter *m, strip *t)
         code_close(&m->out.code);
     if (opened)
         code_close(&m->out.code);
-    restore(m, &was);
+    sources_back(m, sources);
+    trips_leave(m, &was);
 }
 
 static int written_by(const emitter *m, const stage *s)
@@ -302,10 +281,9 @@ static void staged_at(emitter *m, int l) /* operands of any stage staged at a sh
 static void write_shared(emitter *m, strip *t)
 {
     const loop *q = trips_loop(m, t);
-    const affine *axis = m->shared.axis[q->axis];
-    const int64_t cur = m->shared.cur[q->axis], scratch = m->data.scratch;
-    const int n_var = m->sp.n;
-    memcpy(m->here.axis, m->shared.axis, sizeof m->here.axis), memcpy(m->here.cur, m->shared.cur, sizeof m->here.cur);
+    trips_place was;
+    trips_save(m, &was);
+    m->here = m->shared;
     t->count = count_of(m, &m->k->stage[m->k->main].varies[q->axis], q);
     const bool opened = enter(m, &m->k->shared, t->loop, t);
     m->shared.axis[q->axis] = m->here.axis[q->axis], m->shared.cur[q->axis] = m->here.cur[q->axis];
@@ -314,8 +292,7 @@ static void write_shared(emitter *m, strip *t)
     prefetch_leave(m, true, t->loop), copy_leave(m, t->loop);
     if (opened)
         code_close(&m->out.code);
-    m->shared.axis[q->axis] = axis, m->shared.cur[q->axis] = cur, m->data.scratch = scratch;
-    m->sp.n = n_var;
+    trips_leave(m, &was);
 }
 
 static void write_carried(emitter *m, strip *t)

@@ -60,17 +60,22 @@ static void name_place(emitter *m, const copying *c, const cexpr *place)
              c->into, sent ? emit_form(m, m->d->address, 1, &place) : place);
 }
 
+static void go(emitter *m, ring *r, const char *trip, trips_place *was) /* to a later trip, whose number is that */
+{
+    const int axis = r->next.axis;
+    trips_save(m, was);
+    r->next.at = affine_var(&m->sp, var_add(&m->sp, trip, 0, r->trips - 1));
+    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
+    m->tile.plain[axis] = affine_add(&m->sp, r->plain, r->next.at, r->next.step);
+}
+
 /* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be; when:
  * the trip is there, NULL: it is. */
 static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, const cexpr *when, bool put)
 {
-    const int axis = r->next.axis, n_var = m->sp.n;
-    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
-    source *sources = m->data.source[m->stage.at], was[MAX_LOADS];
-    r->next.at = affine_var(&m->sp, var_add(&m->sp, trip, 0, r->trips - 1));
-    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
-    m->tile.plain[axis] = affine_add(&m->sp, r->plain, r->next.at, r->next.step);
-    memcpy(was, sources, sizeof was);
+    const source *sources = sources_save(m);
+    trips_place was;
+    go(m, r, trip, &was);
     if (boxes_any(r) && !put)
         boxes_send(m, r, slot, when);
     for (int i = 0; i < r->n; i++) {
@@ -78,7 +83,7 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
         if (c->how == BOXED)
             continue;
         const bool taken = c->how == TAKEN;
-        sources[c->load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
+        m->data.source[m->stage.at][c->load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
         if (put && !taken)
             continue;
         own.how = put ? PUT : taken && !strcmp(slot, trip) ? AT_ONCE : c->how;
@@ -90,25 +95,23 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
         lanes_copy(m, &own);
         code_close(&m->out.code);
     }
-    memcpy(sources, was, sizeof was);
-    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
+    sources_back(m, sources);
+    trips_leave(m, &was);
 }
 
 /* What is found out once, where the loop begins: m->here has the extents of a full trip then. */
 static void choose_moving(emitter *m, ring *r)
 {
-    const int axis = r->next.axis, n_var = m->sp.n;
-    const affine *inner = m->tile.inner[axis];
-    r->next.at = affine_var(&m->sp, var_add(&m->sp, "", 0, r->trips - 1));
-    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
+    const source *sources = sources_save(m);
+    trips_place was;
+    go(m, r, "", &was);
     for (int i = 0; i < r->n; i++) {
-        source *q = &m->data.source[m->stage.at][r->copy[i].load], was = *q;
-        *q = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
+        m->data.source[m->stage.at][r->copy[i].load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
         if (r->copy[i].how != BOXED)
             r->copy[i].how = m->d->sent && lanes_send(m, &r->copy[i]) ? SENT : TAKEN;
-        *q = was;
     }
-    m->tile.inner[axis] = inner, m->sp.n = n_var;
+    sources_back(m, sources);
+    trips_leave(m, &was);
 }
 
 static bool any_sent(const ring *r) /* by lanes; what they take into registers counts, where nothing is boxed */
@@ -185,16 +188,13 @@ bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
 /* As the copies will be made: where that is decides how wide pieces are. */
 static void declare_held(emitter *m, ring *r)
 {
-    const int axis = r->next.axis, n_var = m->sp.n;
-    const affine *inner = m->tile.inner[axis], *plain = m->tile.plain[axis];
-    r->next.at = affine_var(&m->sp, var_add(&m->sp, ring_name(m, "coming", r), 0, r->trips - 1));
-    m->tile.inner[axis] = affine_add(&m->sp, r->inner, r->next.at, r->next.step);
-    m->tile.plain[axis] = affine_add(&m->sp, r->plain, r->next.at, r->next.step);
+    trips_place was;
     int64_t all = 0;
+    go(m, r, ring_name(m, "coming", r), &was);
     for (int i = 0; i < r->n; i++)
         all += r->copy[i].how == TAKEN ? lanes_held(m, &r->copy[i]) : 0;
     m->tile.made->held = int_max(m->tile.made->held, all);
-    m->tile.inner[axis] = inner, m->tile.plain[axis] = plain, m->sp.n = n_var;
+    trips_leave(m, &was);
 }
 
 /* What is sent alone takes no test around it, into which compilers would move what is the same in all trips: of a trip

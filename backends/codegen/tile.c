@@ -105,11 +105,9 @@ static void write_loop(emitter *m, const strip *t)
 {
     const bool copies = t->ph == BODY && t->loop < nest_unrolled(m->s);
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[trips_loop(m, t)->axis], t->loop);
-    const size_t n_source = copies ? (size_t)m->s->n_load : 0;
-    source *sources = m->data.source[m->stage.at], *outside = arena_array(m->mem, n_source + 1, sizeof *outside);
+    const source *sources = copies ? sources_save(m) : NULL;
     const uint32_t tested = m->tile.tested;
     trips_place was;
-    memcpy(outside, sources, n_source * sizeof *outside);
     if (t->way == LAST_TRIP)
         m->tile.tested |= 1u << trips_loop(m, t)->axis;
     open_loop(m, t, name);
@@ -124,7 +122,8 @@ static void write_loop(emitter *m, const strip *t)
     code_close(&m->out.code);
     trips_leave(m, &was);
     m->tile.tested = tested;
-    memcpy(sources, outside, n_source * sizeof *outside);
+    if (copies)
+        sources_back(m, sources);
 }
 
 static void write_ring(emitter *m, const strip *t)
@@ -520,7 +519,6 @@ static tile_made *make_tile(emitter *m)
     const code was = m->out.code;
     callees *outer_uses = m->out.uses;
     trips_place outer;
-    const int n_var = m->sp.n;
     bool whole[COUNT(f->whole)];
     if (m->tiles.n == MAX_TILE) {
         err_set(m->e, TS_UNSUPPORTED,
@@ -535,13 +533,13 @@ static tile_made *make_tile(emitter *m)
     trips_save(m, &outer);
     m->tile.made = f, m->out.uses = &f->uses;
     do { /* again when a load turned out to be indexed from its start: everywhere, then */
-        memcpy(whole, f->whole, sizeof whole), m->sp.n = n_var;
+        memcpy(whole, f->whole, sizeof whole);
         m->out.code = code_begin(m->mem), f->uses = (callees){0}, memset(f->loads, 0, sizeof f->loads);
         trips_leave(m, &outer);
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
     close_tile(m, f);
-    m->out.code = was, m->tile.made = NULL, m->sp.n = n_var, m->out.uses = outer_uses;
+    m->out.code = was, m->tile.made = NULL, m->out.uses = outer_uses;
     callees_add(m->out.uses, &f->uses);
     trips_leave(m, &outer);
     return f;

@@ -80,7 +80,7 @@ const loop *trips_loop(const emitter *m, const strip *t)
 /* ---- where the emitter stands ---- */
 void trips_save(const emitter *m, trips_place *was)
 {
-    memcpy(was->here, m->here.cur, sizeof was->here), memcpy(was->shared, m->shared.cur, sizeof was->shared);
+    was->here = m->here, was->shared = m->shared;
     memcpy(was->inner, m->tile.inner, sizeof was->inner), memcpy(was->plain, m->tile.plain, sizeof was->plain);
     was->scratch = m->data.scratch, was->n_var = m->sp.n;
 }
@@ -110,9 +110,20 @@ void trips_enter(emitter *m, const strip *t, trips_place *was)
 
 void trips_leave(emitter *m, const trips_place *was)
 {
-    memcpy(m->here.cur, was->here, sizeof was->here), memcpy(m->shared.cur, was->shared, sizeof was->shared);
+    m->here = was->here, m->shared = was->shared;
     memcpy(m->tile.inner, was->inner, sizeof was->inner), memcpy(m->tile.plain, was->plain, sizeof was->plain);
     m->data.scratch = was->scratch, m->sp.n = was->n_var;
+}
+
+const source *sources_save(const emitter *m)
+{
+    source *own = arena_array(m->mem, (size_t)m->s->n_load + 1, sizeof *own);
+    return memcpy(own, m->data.source[m->stage.at], (size_t)m->s->n_load * sizeof *own);
+}
+
+void sources_back(emitter *m, const source *was)
+{
+    memcpy(m->data.source[m->stage.at], was, (size_t)m->s->n_load * sizeof *was);
 }
 
 /* ---- passes ---- */

@@ -66,13 +66,16 @@ const loop *trips_loop(const emitter *m, const strip *t);
 bool trips_folds(const emitter *m, const strip *t); /* the loop's axis */
 bool trips_even(const emitter *m, int l); /* one trip of loop l of the tile after the other, none of them left out */
 typedef struct trips_place {              /* where loops stand */
-    int64_t here[MAX_AXIS], shared[MAX_AXIS], scratch;
+    standing here, shared;
     const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
+    int64_t scratch;
     int n_var;
 } trips_place;
 void trips_save(const emitter *m, trips_place *was);
 void trips_enter(emitter *m, const strip *t, trips_place *was); /* where it stands in one of its trips */
 void trips_leave(emitter *m, const trips_place *was);
+const source *sources_save(const emitter *m); /* of the stage's loads; what is copied has other ones until the end */
+void sources_back(emitter *m, const source *was);
 
 bool lanes_to_one(const emitter *m, const strip *t); /* a loop that is left to lanes: the first has what they sum up */
 strip *chunks_pass(emitter *m, strip *t);            /* chunks.c */
