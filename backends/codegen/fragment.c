@@ -1,6 +1,7 @@
 /* fragment.c - the unit's table says which lane holds which elements; an operand's own places are put against it, so
  * that each lane reads what it holds. */
 #include "backends/codegen/fragment.h"
+#include "backends/codegen/trips.h"
 #include "schedule/nest/kept.h"
 #include "schedule/nest/slice.h"
 
@@ -201,11 +202,12 @@ static void take_trips(emitter *m, const fragment *q, int l, const char *subscri
         return;
     }
     const loop *p = &m->s->nest.loop[l];
-    const affine *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
+    trips_place was;
+    trips_save(m, &was);
     for (int64_t i = 0; i < loop_trips(p); i += l == q->pair ? 2 : 1) {
-        matrix_step(m, p->axis, affine_const(&m->sp, i), p->step);
+        trips_go(m, p->axis, affine_const(&m->sp, i), p->step);
         take_trips(m, q, l + 1, arena_format(m->mem, "%s[%lld]", subscripts, (long long)i));
-        m->tile.inner[p->axis] = inner, m->tile.plain[p->axis] = plain;
+        trips_leave(m, &was);
     }
 }
 

@@ -26,7 +26,6 @@ bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is writte
 void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);
 /* matrix.c */
 void matrix_name(emitter *m, const char *name, const lane_part *parts); /* by the lane, and sum number `part` */
-void matrix_step(emitter *m, int axis, const affine *by, int64_t times);
 int matrix_trips(emitter *m); /* opens loops over all trips of the result in registers: how many loops */
 /* For each trip of folded loops in registers, one after the other: places are numbers then */
 void matrix_folds(emitter *m, void (*each)(emitter *m, const void *user), const void *user);

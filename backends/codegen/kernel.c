@@ -150,7 +150,7 @@ static bool enter(emitter *m, const nest *t, int l, const strip *c)
     }
     const int v = var_add(&m->sp, n, c->first, c->end - 1);
     const affine *at = core && c->end - c->first == 1 && !c->rest ? affine_const(&m->sp, 0) : affine_var(&m->sp, v);
-    m->here.axis[q->axis] = affine_add(&m->sp, m->here.axis[q->axis], at, q->step);
+    trips_go(m, q->axis, at, q->step);
     m->here.cur[q->axis] = c->left;
     return opened;
 }

@@ -73,12 +73,6 @@ void matrix_name(emitter *m, const char *name, const lane_part *parts)
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, all);
 }
 
-void matrix_step(emitter *m, int axis, const affine *by, int64_t times)
-{
-    m->tile.inner[axis] = affine_add(&m->sp, m->tile.inner[axis], by, times);
-    m->tile.plain[axis] = affine_add(&m->sp, m->tile.plain[axis], by, times);
-}
-
 /* ---- what is written ---- */
 static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
 {
@@ -88,8 +82,8 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
         const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], u->loop[i]);
         const int64_t have = m->here.cur[q->axis];
         matrix_name(m, name, i ? f->held->column : f->held->row);
-        matrix_step(m, q->axis,
-                    affine_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
+        trips_go(m, q->axis,
+                 affine_var(&m->sp, var_add(&m->sp, name, 0, (have < u->trips[i] ? have : u->trips[i]) - 1)), 1);
         if (have < u->trips[i])
             test = cexpr_both(m->mem, test, cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, name), emit_whole(m, have)));
         m->here.cur[q->axis] = 1;
@@ -310,7 +304,7 @@ static void take_lanes(emitter *m) /* which trips of the loops over warps are th
         snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
         if (q->role->group)
             lanes_lane(m),
-                matrix_step(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1)), q->step);
+                trips_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1)), q->step);
     }
 }
 
@@ -328,11 +322,12 @@ static void fold_trips(emitter *m, const folding *f, int l)
         return;
     }
     const loop *p = &m->s->nest.loop[l];
-    const affine *inner = m->tile.inner[p->axis], *plain = m->tile.plain[p->axis];
+    trips_place was;
+    trips_save(m, &was);
     for (int64_t i = 0; i < (m->here.cur[p->axis] + p->step - 1) / p->step; i++) {
-        matrix_step(m, p->axis, affine_const(&m->sp, i), p->step);
+        trips_go(m, p->axis, affine_const(&m->sp, i), p->step);
         fold_trips(m, f, l + 1);
-        m->tile.inner[p->axis] = inner, m->tile.plain[p->axis] = plain;
+        trips_leave(m, &was);
     }
 }
 
@@ -357,20 +352,18 @@ void matrix_body(emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
-    const int n_var = m->sp.n;
+    trips_place was;
     const bool some = nest_group(m->s) < m->group;
     if (!matrix_of(m, &u, &f) || !f)
         return;
-    memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
+    trips_save(m, &was);
     code_open(&m->out.code, (stmt){.kind = some ? S_IF : S_BLOCK,
                                    .divergent = some,
                                    .value = cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, lanes_lane(m)),
                                                         emit_whole(m, nest_group(m->s)))});
     (f->group ? warpgroup_body : fragments_body)(m, f, &u);
     code_close(&m->out.code);
-    memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
-    m->sp.n = n_var;
+    trips_leave(m, &was);
 }
 
 strip *units_pass(emitter *m, strip *t)

@@ -1,34 +1,9 @@
 /* move.c - copies of slices that the lanes of a group make together. Neighbours in memory go to neighbouring lanes, as
  * many bytes at once as their places allow; a lane has the same part of each slice. It may hold its part in registers,
  * or send it on its way, until the slice is due. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/trips.h"
 
 #include <string.h>
-
-typedef struct standing_axes {
-    const affine *here[MAX_AXIS], *inner[MAX_AXIS], *plain[MAX_AXIS];
-} standing_axes;
-
-static void save(const emitter *m, standing_axes *s)
-{
-    memcpy(s->here, m->here.axis, sizeof s->here), memcpy(s->inner, m->tile.inner, sizeof s->inner),
-        memcpy(s->plain, m->tile.plain, sizeof s->plain);
-}
-
-static void restore(emitter *m, const standing_axes *s)
-{
-    memcpy(m->here.axis, s->here, sizeof s->here), memcpy(m->tile.inner, s->inner, sizeof s->inner),
-        memcpy(m->tile.plain, s->plain, sizeof s->plain);
-}
-
-static void advance(emitter *m, int a, const affine *by)
-{
-    if (m->tile.made) {
-        m->tile.inner[a] = affine_add(&m->sp, m->tile.inner[a], by, 1);
-        m->tile.plain[a] = affine_add(&m->sp, m->tile.plain[a], by, 1);
-    } else
-        m->here.axis[a] = affine_add(&m->sp, m->here.axis[a], by, 1);
-}
 
 /* ---- what it moves ---- */
 static int64_t there(const emitter *m, int a) /* elements along axis a */
@@ -73,14 +48,14 @@ typedef struct lying {        /* of the slice in memory */
 
 static void find_lying(emitter *m, const copying *c, lying *out)
 {
-    standing_axes was;
+    trips_place was;
     owned own = {.first = m->sp.n};
     int v[MAX_AXIS];
     *out = (lying){.even = true};
-    save(m, &was);
+    trips_save(m, &was);
     for (int i = 0; i < c->n; i++) {
         const int a = c->order[i];
-        advance(m, a, affine_var(&m->sp, v[a] = var_add(&m->sp, "", 0, along(m, c, a) - 1)));
+        trips_go(m, a, affine_var(&m->sp, v[a] = var_add(&m->sp, "", 0, along(m, c, a) - 1)), 1);
         own.axes |= 1u << a;
     }
     own.last = m->sp.n;
@@ -101,8 +76,7 @@ static void find_lying(emitter *m, const copying *c, lying *out)
         if (q->kind != A_VAR || !is_own(&own, q))
             out->grain = int_gcd(out->grain, at->t[i].coef);
     }
-    restore(m, &was);
-    m->sp.n = own.first;
+    trips_leave(m, &was);
 }
 
 /* The copy's axes as the operand has them in memory, from far apart to neighbours; as the copy has them, where no
@@ -238,7 +212,7 @@ static void put_piece(emitter *m, const copying *c, const moved *how, const affi
         const int64_t width = i == c->n - 1 ? how->width : 1, extent = along(m, c, a) / width;
         trip[a] = affine_scale(&m->sp, i ? affine_mod(&m->sp, left, extent) : left, width);
         left = affine_div(&m->sp, left, extent);
-        advance(m, a, trip[a]);
+        trips_go(m, a, trip[a], 1);
         if (c->to->block && c->to->stride[a] == 1) { /* rows cut in columns */
             at = affine_add(&m->sp, at, affine_mod(&m->sp, trip[a], c->to->block), 1);
             at = affine_add(&m->sp, at, affine_div(&m->sp, trip[a], c->to->block), c->to->apart);
@@ -282,11 +256,11 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
 {
     const bool numbers = c->how == SENT && how->turns <= WRITTEN, /* places are */
         at_once = c->how == AT_ONCE; /* else values are in registers, whose places have to be numbers */
-    standing_axes was;
-    save(m, &was);
+    trips_place was;
+    trips_save(m, &was);
     for (int64_t i = 0; numbers && i < how->turns; i++) {
         put_turn(m, c, how, affine_const(&m->sp, i), (i + 1) * m->group <= how->all);
-        restore(m, &was);
+        trips_leave(m, &was);
     }
     if (numbers)
         return;
@@ -301,19 +275,18 @@ static void put_turns(emitter *m, const copying *c, const moved *how)
     put_turn(m, c, how, affine_var(&m->sp, var_add(&m->sp, "turn", 0, how->turns - 1)), how->all % m->group == 0);
     if (how->turns > 1)
         code_close(&m->out.code);
-    restore(m, &was);
+    trips_leave(m, &was);
 }
 
 /* Pieces of all lanes, one after another from turn to turn */
 void lanes_copy(emitter *m, const copying *c)
 {
     moved how;
-    const int n_var = m->sp.n;
     const expr *under = m->copy.under;
     find_moved(m, c, &how);
     m->copy.under = limits(m, c);
     put_turns(m, c, &how);
-    m->copy.under = under, m->sp.n = n_var;
+    m->copy.under = under;
 }
 
 int64_t lanes_held(emitter *m, const copying *c)

@@ -85,6 +85,14 @@ void trips_save(const emitter *m, trips_place *was)
     was->scratch = m->data.scratch, was->n_var = m->sp.n;
 }
 
+void trips_go(emitter *m, int axis, const affine *at, int64_t by)
+{
+    const affine **of = m->tile.made ? m->tile.inner : m->here.axis;
+    of[axis] = affine_add(&m->sp, of[axis], at, by);
+    if (m->tile.made)
+        m->tile.plain[axis] = affine_add(&m->sp, m->tile.plain[axis], at, by);
+}
+
 void trips_enter(emitter *m, const strip *t, trips_place *was)
 {
     trips_save(m, was);
@@ -104,8 +112,7 @@ void trips_enter(emitter *m, const strip *t, trips_place *was)
         return;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop);
     const affine *at = affine_var(&m->sp, var_add(&m->sp, name, t->first, t->end - 1));
-    m->tile.inner[q->axis] = affine_add(&m->sp, m->tile.inner[q->axis], at, q->step);
-    m->tile.plain[q->axis] = affine_add(&m->sp, m->tile.plain[q->axis], at, q->step);
+    trips_go(m, q->axis, at, q->step);
 }
 
 void trips_leave(emitter *m, const trips_place *was)

@@ -74,6 +74,7 @@ typedef struct trips_place {              /* where loops stand */
 void trips_save(const emitter *m, trips_place *was);
 void trips_enter(emitter *m, const strip *t, trips_place *was); /* where it stands in one of its trips */
 void trips_leave(emitter *m, const trips_place *was);
+void trips_go(emitter *m, int axis, const affine *at, int64_t by); /* the axis goes on by so many times `at` */
 const source *sources_save(const emitter *m); /* of the stage's loads; what is copied has other ones until the end */
 void sources_back(emitter *m, const source *was);
 

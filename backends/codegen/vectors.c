@@ -59,9 +59,7 @@ static const affine **inner_axes(emitter *m)
 position vector_go(emitter *m, int axis, const affine *at, int64_t by)
 {
     const position was = {inner_axes(m)[axis], m->tile.plain[axis]};
-    inner_axes(m)[axis] = affine_add(&m->sp, was.inner, at, by);
-    if (m->tile.made)
-        m->tile.plain[axis] = affine_add(&m->sp, was.plain, at, by);
+    trips_go(m, axis, at, by);
     return was;
 }
 

@@ -3,6 +3,7 @@
  * the first one's rows are. What comes to a batch of such products begins and ends with the tile's step. */
 #include "backends/codegen/fragment.h"
 #include "backends/codegen/ring.h"
+#include "backends/codegen/trips.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ static void take_warps(emitter *m, const unit_loops *u, const matrix_form *f)
         const affine *trip = affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1));
         if (l == last && q->axis == m->s->nest.loop[u->loop[0]].axis)
             trip = affine_scale(&m->sp, affine_div(&m->sp, trip, f->group->warps), f->group->warps);
-        matrix_step(m, q->axis, trip, q->step);
+        trips_go(m, q->axis, trip, q->step);
     }
 }
 
@@ -116,17 +117,17 @@ static void each_sums(emitter *m, const char *form)
 static void multiply(emitter *m, const void *user)
 {
     const batch *b = user;
-    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
+    trips_place was;
     text acc = {0};
-    memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
+    trips_save(m, &was);
     int opened = matrix_trips(m);
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         if (fragment_trips(m, l, ~m->s->folds))
-            matrix_step(m, q->axis,
-                        affine_var(&m->sp, var_add(&m->sp, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l), 0,
-                                                   loop_trips(q) - 1)),
-                        q->step);
+            trips_go(m, q->axis,
+                     affine_var(&m->sp, var_add(&m->sp, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l), 0,
+                                                loop_trips(q) - 1)),
+                     q->step);
     }
     emit_sums(m, &acc);
     const matrix_form *f = b->form;
@@ -138,22 +139,22 @@ static void multiply(emitter *m, const void *user)
                                                emit_whole(m, b->of[1].turned)}));
     while (opened-- > 0)
         code_close(&m->out.code);
-    memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
+    trips_leave(m, &was);
     text_free(&acc);
 }
 
 void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)
 {
     batch b = {.form = f};
-    const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
-    memcpy(inner, m->tile.inner, sizeof inner), memcpy(plain, m->tile.plain, sizeof plain);
+    trips_place was;
+    trips_save(m, &was);
     take_warps(m, u, f);
     for (int i = 0; i < 2; i++)
         find_operand(m, f, u, i, &b.of[i]);
     each_sums(m, f->group->begin);
     matrix_folds(m, multiply, &b);
     emit_call(m, f->group->sent, (const char *[]){""});
-    memcpy(m->tile.inner, inner, sizeof inner), memcpy(m->tile.plain, plain, sizeof plain);
+    trips_leave(m, &was);
     ring_send(m);
     each_sums(m, f->group->end);
 }
