@@ -339,7 +339,6 @@ void emit_phase(emitter *m, tile_phase ph);
 /* Half of so many lanes takes the other half in, until there is one. */
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const cexpr *low, const cexpr *high));
 /* tile.c */
-void emit_tile(emitter *m);
 /* given: what the parameter is at the call; NULL: it has that name there, too */
 void argument_add(const emitter *m, arguments *a, const char *of, const char *name, const cexpr *given);
 void argument_number(const emitter *m, arguments *a, const char *name,
@@ -462,11 +461,8 @@ void varying_begin(emitter *m); /* before all statements */
 bool varying_axis(const emitter *m, int axis);
 /* Steps that an axis has from `at` on, begun ones counted */
 const cexpr *varying_trips(emitter *m, const varying *v, const affine *at, int64_t step);
-const cexpr *varying_full(emitter *m); /* at a call: the condition under which the tile has all of its elements */
-/* Of a tile of sums, or of half of it: what half of that has of a varying axis of the result, as whole vectors; 0:
- * there is none. */
-int64_t varying_half(const emitter *m, int axis);
-const cexpr *varying_more(emitter *m, int axis, int64_t than); /* the condition that more than that is left of it */
+/* At a call, conditions: the tile has all of its elements; more than so many are left of the axis */
+const cexpr *varying_full(emitter *m), *varying_more(emitter *m, int axis, int64_t than);
 /* Of a loop over neighbours in a tile that sums up nothing: it is long, and takes those vectors that are there. */
 bool varying_row(const emitter *m, int l, int64_t trips);
 void varying_bounds(emitter *m, int l, trips_way way, const cexpr **from, const cexpr **to); /* narrows them */

@@ -304,6 +304,23 @@ static void write_carried(emitter *m, strip *t)
         code_close(&m->out.code);
 }
 
+static void write_if(emitter *m, strip *t)
+{
+    code_if(&m->out.code, t->loop < 0 ? varying_full(m) : varying_more(m, t->loop, t->left));
+    write_trips(m, t->in);
+    code_close(&m->out.code);
+}
+
+static void write_else(emitter *m, strip *t)
+{
+    trips_place was;
+    code_else(&m->out.code, m->out.code.at->last);
+    trips_enter(m, t, &was);
+    write_trips(m, t->in);
+    trips_leave(m, &was);
+    code_close(&m->out.code);
+}
+
 static void write_trips(emitter *m, strip *t)
 {
     if (t && t->kind == T_STAGE && m->k->n_stage > 1)
@@ -313,7 +330,9 @@ static void write_trips(emitter *m, strip *t)
         case T_STAGE: write_stage(m, t), mask_check(m); break;
         case T_CHUNKS: chunks_open(m, t), write_trips(m, t->in), code_close(&m->out.code); break;
         case T_CARRIED: write_carried(m, t); break;
-        case T_TILE: emit_tile(m); break;
+        case T_TILE: emit_tile(m, t); break;
+        case T_IF: write_if(m, t); break;
+        case T_ELSE: write_else(m, t); break;
         default: (t->shared ? write_shared : write_own)(m, t); break;
         }
 }

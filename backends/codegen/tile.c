@@ -580,52 +580,13 @@ static void call_tile(emitter *m)
     code_call(&m->out.code, cexpr_tile(m->mem, f->number, all.n, all.of));
 }
 
-static void call_clipped(emitter *m) /* or whole, as there is enough of the axes that are summed up */
-{
-    if (!stage_exact(m->s)) {
-        call_tile(m);
-        return;
-    }
-    const cexpr *full = varying_full(m);
-    stmt *test = full ? code_open(&m->out.code, (stmt){.kind = S_IF, .value = full}) : NULL;
-    if (full) {
-        call_tile(m);
-        code_close(&m->out.code);
-        code_else(&m->out.code, test);
-    }
-    m->tile.clipped = true;
-    call_tile(m);
-    m->tile.clipped = false;
-    if (full)
-        code_close(&m->out.code);
-}
-
-/* Along varying axes of the result from `axis` on: half a tile, or a quarter, where that is all that is left. */
-static void call_halves(emitter *m, int axis)
-{
-    int64_t half = 0;
-    while (axis < m->s->n_result && !(half = varying_half(m, axis)))
-        axis++;
-    if (axis >= m->s->n_result) {
-        call_clipped(m);
-        return;
-    }
-    const int64_t all = m->here.cur[axis];
-    stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = varying_more(m, axis, half)});
-    call_halves(m, axis + 1);
-    code_close(&m->out.code);
-    code_else(&m->out.code, test);
-    m->here.cur[axis] = half;
-    call_halves(m, axis);
-    m->here.cur[axis] = all;
-    code_close(&m->out.code);
-}
-
-void emit_tile(emitter *m)
+void emit_tile(emitter *m, const strip *t)
 {
     bool any = true; /* element of the result */
     for (int a = 0; a < m->s->n_result; a++)
         any = any && m->here.cur[a] > 0;
+    m->tile.clipped = t->way == TRIPS_LEFT;
     if (any)
-        call_halves(m, 0);
+        call_tile(m);
+    m->tile.clipped = false;
 }

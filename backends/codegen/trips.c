@@ -23,6 +23,10 @@ const trips_pass trips_passes[N_TRIPS_PASS] = {
      "all trips of a loop have as many elements", true, cut_pass},
     {"borders", "writes first and last trips around a tile apart where padding depends on them", "cut",
      "tiles at a border know where they are", true, borders_pass},
+    {"halves", "takes half a tile of sums, or a quarter, where a run leaves no more of a varying axis", "cut",
+     "tiles that are half empty at most", true, halves_pass},
+    {"sums", "writes tiles apart whose sums the run may end", "halves", "tiles that sum up all, or ask what there is",
+     true, sums_pass},
     {"guards", "makes bounds of loops out of comparisons that say what is padding", "cut",
      "no trip is made for padding that bounds can leave out", false, guards_pass},
     {"choices", "writes trips apart whose number decides what is computed", "cut", "their number is known", false,
@@ -98,6 +102,8 @@ void trips_enter(emitter *m, const strip *t, trips_place *was)
     trips_save(m, was);
     if (t->kind == T_STAGE)
         stage_enter(m, t->loop);
+    if (t->kind == T_ELSE && t->left)
+        m->here.cur[t->loop] = t->left;
     if (t->kind != T_LANES && (t->kind != T_LOOP || !t->left))
         return;
     const loop *q = trips_loop(m, t);

@@ -10,7 +10,9 @@ typedef enum trips_kind {
     T_STAGE,   /* around tiles: what is in it is of stage number `loop` */
     T_CHUNKS,  /* all trips of the outermost loops up to `loop`, counted together: `end` of them, which parts share */
     T_CARRIED, /* a loop that stages share, along which states are carried */
-    T_TILE,    /* a call */
+    T_TILE,    /* a call; `loop`: the first axis along which half of it may do */
+    T_IF,      /* around tiles: where more than `left` elements of axis `loop` are left; -1: all that they sum up */
+    T_ELSE,    /* where not, behind that */
     T_RING,    /* in a tile: a loop with slices of several of its trips */
     T_ACCESS,  /* a loop over neighbours, which may be moved at once */
     T_LANES,   /* a loop whose trips are lanes, all of which do alike */
@@ -52,7 +54,7 @@ typedef struct trips_pass {
     bool around;                         /* it is of loops around tiles, too */
     strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
 } trips_pass;
-enum { N_TRIPS_PASS = 15 };
+enum { N_TRIPS_PASS = 17 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
 
 strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
@@ -81,6 +83,7 @@ void sources_back(emitter *m, const source *was);
 bool lanes_to_one(const emitter *m, const strip *t); /* a loop that is left to lanes: the first has what they sum up */
 strip *chunks_pass(emitter *m, strip *t);            /* chunks.c */
 void chunks_open(emitter *m, const strip *c);        /* what is around the chunks c */
+void emit_tile(emitter *m, const strip *t);          /* tile.c: its call */
 strip *units_pass(emitter *m, strip *t);             /* matrix.c */
 strip *vectors_pass(emitter *m, strip *t);           /* vectors.c */
 strip *lanes_pass(emitter *m, strip *t);             /* lanes.c */
@@ -89,6 +92,8 @@ strip *rings_pass(emitter *m, strip *t);             /* ring.c */
 strip *accesses_pass(emitter *m, strip *t);          /* vector.c */
 strip *cut_pass(emitter *m, strip *t);               /* cut.c */
 strip *borders_pass(emitter *m, strip *t);           /* cut.c */
+strip *halves_pass(emitter *m, strip *t);            /* varying.c */
+strip *sums_pass(emitter *m, strip *t);              /* varying.c */
 strip *guards_pass(emitter *m, strip *t);            /* split.c */
 strip *choices_pass(emitter *m, strip *t);           /* partial.c */
 strip *masks_pass(emitter *m, strip *t);             /* mask.c */

@@ -76,16 +76,11 @@ static const cexpr *varying_whole(emitter *m, const varying *v, const affine *at
     return cexpr_floor(m->mem, left(m, v, at), step, false);
 }
 
-/* Whether all elements of the tile at hand are there, along axes that it sums up; NULL: it is never asked, as the tile
- * has all of some axis. */
-const cexpr *varying_full(emitter *m)
+const cexpr *varying_full(emitter *m) /* along axes that it sums up */
 {
-    const uint32_t axes = stage_exact(m->s);
     const cexpr *all = NULL;
     for (int a = 0; a < m->s->n_axis; a++)
-        if (axes >> a & 1 && m->here.cur[a] == m->s->extent[a])
-            return NULL;
-        else if (axes >> a & 1)
+        if (stage_exact(m->s) >> a & 1)
             all = cexpr_both(m->mem, all,
                              cexpr_whole(m->mem, W_LEAST, left(m, &m->s->varies[a], m->here.axis[a]),
                                          emit_whole(m, m->here.cur[a])));
@@ -98,7 +93,9 @@ static int64_t half_of(int64_t n, int64_t step)
     return step && n >= 2 * step ? int_ceil_div(int_ceil_div(n, step), 2) * step : 0;
 }
 
-int64_t varying_half(const emitter *m, int axis)
+/* Of a tile of sums, or of half of it: what half of that has of a varying axis of the result, as whole vectors; 0:
+ * there is none. */
+static int64_t tile_half(const emitter *m, int axis)
 {
     const int tile = nest_tile(m->s);
     const int64_t all = m->here.cur[axis], whole = nest_left(m->k, m->s, axis, tile - 1);
@@ -118,6 +115,44 @@ int64_t varying_half(const emitter *m, int axis)
 const cexpr *varying_more(emitter *m, int axis, int64_t than)
 {
     return cexpr_two(m->mem, "($0 > $1)", left(m, &m->s->varies[axis], m->here.axis[axis]), emit_whole(m, than));
+}
+
+/* Where the tile has more than `left` of the axis, else; axis -1: all that it sums up */
+static strip *two_ways(emitter *m, strip *more, strip *rest, int axis, int64_t left)
+{
+    more = trips_wrap(m, T_IF, more), rest = trips_wrap(m, T_ELSE, rest);
+    more->loop = rest->loop = axis, more->left = rest->left = left, more->next = rest;
+    return more;
+}
+
+strip *halves_pass(emitter *m, strip *t)
+{
+    int64_t half = 0;
+    if (t->kind != T_TILE)
+        return t;
+    while (t->loop < m->s->n_result && !(half = tile_half(m, t->loop)))
+        t->loop++;
+    if (!half)
+        return t;
+    strip *more = trips_copy(m, t), *rest = trips_copy(m, t);
+    more->loop++;
+    return two_ways(m, more, rest, t->loop, half);
+}
+
+strip *sums_pass(emitter *m, strip *t)
+{
+    const uint32_t axes = stage_exact(m->s);
+    bool asked = true; /* a tile that has all of some axis is never whole for certain */
+    if (t->kind != T_TILE || t->way || !axes)
+        return t;
+    for (int a = 0; a < m->s->n_axis; a++)
+        asked = asked && !(axes >> a & 1 && m->here.cur[a] == m->s->extent[a]);
+    strip *whole = asked ? trips_copy(m, t) : NULL;
+    t->way = TRIPS_LEFT;
+    if (!whole)
+        return t;
+    whole->way = WHOLE_TRIPS;
+    return two_ways(m, whole, t, -1, 0);
 }
 
 /* ---- in a tile ---- */

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const kinds[] = {"",      "stage",   "chunks", "carried", "tile",    "ring",  "access", "lanes",
-                                    "apart", "vectors", "turn",   "unit",    "product", "fetch", "phase"};
+static const char *const kinds[] = {"",     "stage", "chunks",  "carried", "tile",  "if",
+                                    "else", "ring",  "access",  "lanes",   "apart", "vectors",
+                                    "turn", "unit",  "product", "fetch",   "phase"};
 
 static const char *const made_by[] = {[BY_EACH] = "", [BY_PARTS] = "/", [AS_CHUNKS] = "+"};
 
@@ -19,8 +20,12 @@ static void print(const emitter *m, const strip *t, text *out)
 {
     for (; t; t = t->next) {
         text_add(out, out->length && out->s[out->length - 1] != '(' ? " " : "");
-        if (t->kind != T_LOOP)
-            text_add(out, t->kind == T_CHUNKS ? "%s_%lld" : "%s", kinds[t->kind], (long long)t->end);
+        if (t->kind == T_CHUNKS)
+            text_add(out, "chunks_%lld", (long long)t->end);
+        else if (t->kind == T_IF && t->left)
+            text_add(out, "if_%s>%lld", m->s->letter[t->loop], (long long)t->left);
+        else if (t->kind != T_LOOP)
+            text_add(out, "%s%s", kinds[t->kind], t->kind == T_TILE && t->way == TRIPS_LEFT ? "?" : "");
         else
             text_add(out, "%s_%d[%lld,%lld)x%lld%s%s%s", m->s->letter[trips_loop(m, t)->axis], t->loop,
                      (long long)t->first, (long long)t->end, (long long)t->left, t->rest ? "!" : "",
@@ -126,6 +131,27 @@ static void test_shared(void)
     end(&r);
 }
 
+/* Where a run says the extent: halves of a tile of sums while no more is left; ? where sums may end within the tile */
+static void test_varying(void)
+{
+    rig r;
+    if (begin(&r, small_product, two_cores, "matmul", "m/4 n/12 k m@unroll n@vector")) {
+        r.b.p->kernel->stage->varies[0] = (varying){.by = 1, .times = {1}, .per = 1};
+        is(r.m, trips_of_kernel(r.m), "stage(m_0[0,6)x4(n_1[0,3)x12(if_m>2(tile) else(if_m>1(tile) else(tile)))))");
+    }
+    end(&r);
+    if (begin(&r, small_product, two_cores, "matmul", "m/4 k/20 n/12 k m@unroll n@vector")) {
+        r.b.p->kernel->stage->varies[2] = (varying){.by = 1, .times = {1}, .per = 1};
+        is(r.m, trips_of_kernel(r.m), "stage(m_0[0,6)x4(k_1[0,2)x20(n_2[0,3)x12(if(tile) else(tile?)))))");
+    }
+    end(&r);
+    if (begin(&r, small_product, two_cores, "matmul", "m/4 n/12 k m@unroll n@vector")) {
+        r.b.p->kernel->stage->varies[2] = (varying){.by = 1, .times = {1}, .per = 1};
+        is(r.m, trips_of_kernel(r.m), "stage(m_0[0,6)x4(n_1[0,3)x12(tile?)))");
+    }
+    end(&r);
+}
+
 /* 11 x 12 in steps of 2 and 3, one place of padding around: lines and columns at borders */
 static void test_padding(void)
 {
@@ -192,6 +218,7 @@ int main(void)
 {
     test_cut();
     test_shared();
+    test_varying();
     test_padding();
     test_group();
     test_turns();
