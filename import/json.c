@@ -43,7 +43,7 @@ static bool read_rules(model_file *f, const json *root, err *e)
     const json *all;
     if (!json_member(root, "dims", JSON_OBJECT, &all, e))
         return false;
-    f->rule = arena_array(&f->mem, json_length(all), sizeof *f->rule);
+    f->rule = arena_array(&f->mem, json_count(all), sizeof *f->rule);
     for (const json *i = all ? all->first : NULL; i; i = i->next)
         if (!json_comment(i) && !read_rule(i, &f->rule[f->n_rule++], e))
             return false;
@@ -95,7 +95,7 @@ static bool read_scalars(model_file *f, const json *root, err *e)
     const json *all, *name, *words, *derivative;
     if (!json_member(root, "scalars", JSON_LIST, &all, e))
         return false;
-    f->scalar = arena_array(&f->mem, json_length(all), sizeof *f->scalar);
+    f->scalar = arena_array(&f->mem, json_count(all), sizeof *f->scalar);
     for (const json *i = all ? all->first : NULL; i; i = i->next) {
         if (!json_want(i, JSON_OBJECT, e) || !json_known(i, "name text derivative", e) ||
             !json_need(i, "name", JSON_TEXT, &name, e) || !json_need(i, "text", JSON_TEXT, &words, e) ||

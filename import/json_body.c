@@ -14,7 +14,7 @@ bool json_opsets(arena *mem, const json *root, opset **out, int *n, err *e)
     int64_t version;
     if (!json_need(root, "opset", JSON_OBJECT, &all, e))
         return false;
-    *out = arena_array(mem, json_length(all), sizeof **out);
+    *out = arena_array(mem, json_count(all), sizeof **out);
     for (const json *i = all->first; i; i = i->next) {
         if (json_comment(i))
             continue;
@@ -69,7 +69,7 @@ static bool read_port(arena *mem, const json *v, bool typed, ts_port *out, err *
 /* No list is an empty one. */
 bool json_ports(json_source *s, const json *list, bool typed, ts_port **out, int *n, err *e)
 {
-    *out = arena_array(s->mem, json_length(list), sizeof **out);
+    *out = arena_array(s->mem, json_count(list), sizeof **out);
     for (const json *i = list ? list->first : NULL; i; i = i->next)
         if (!read_port(s->mem, i, typed, &(*out)[(*n)++], e))
             return false;
@@ -82,7 +82,7 @@ bool json_constants(json_source *s, const json *root, body *out, err *e)
     const json *all;
     if (!json_member(root, "constants", JSON_OBJECT, &all, e))
         return false;
-    held *list = arena_array(s->mem, json_length(all), sizeof *list);
+    held *list = arena_array(s->mem, json_count(all), sizeof *list);
     int n = 0;
     for (const json *i = all ? all->first : NULL; i; i = i->next) {
         if (json_comment(i))
@@ -103,7 +103,7 @@ static const dtype attribute_real = TS_F32; /* as in ONNX */
 /* Whole numbers unless one of them has a point, or the list says that it is of reals. */
 static bool read_numbers(arena *mem, const json *v, attr *out, err *e)
 {
-    const size_t n = json_length(v);
+    const size_t n = json_count(v);
     int64_t *whole = arena_array(mem, n, sizeof *whole);
     double *real = arena_array(mem, n, sizeof *real);
     bool all_whole = true;
@@ -146,7 +146,7 @@ static bool read_said(json_source *s, const json *v, attr *out, err *e)
     if (!json_known(v, "float floats strings", e) || !json_member(v, "floats", JSON_LIST, &floats, e) ||
         !json_member(v, "strings", JSON_LIST, &strings, e))
         return false;
-    if (json_length(v) != 1)
+    if (json_count(v) != 1)
         return json_refuse(e, v, TS_BAD_INPUT, "one of \"float\", \"floats\" and \"strings\" is expected");
     out->kind = one ? 'f' : 'F';
     return one      ? json_real(one, attribute_real, &out->f, e)
@@ -224,10 +224,10 @@ static bool read_graph(json_source *s, const json *v, body *out, err *e);
 
 static bool read_attributes(json_source *s, const json *v, step *out, err *e)
 {
-    body *inner = arena_array(s->mem, json_length(v), sizeof *inner);
-    attr *list = arena_array(s->mem, json_length(v), sizeof *list);
-    const ts_array **tensor = arena_array(s->mem, json_length(v), sizeof *tensor);
-    ts_port *types = arena_array(s->mem, json_length(v), sizeof *types);
+    body *inner = arena_array(s->mem, json_count(v), sizeof *inner);
+    attr *list = arena_array(s->mem, json_count(v), sizeof *list);
+    const ts_array **tensor = arena_array(s->mem, json_count(v), sizeof *tensor);
+    ts_port *types = arena_array(s->mem, json_count(v), sizeof *types);
     int n_type = 0;
     for (const json *i = v ? v->first : NULL; i; i = i->next) {
         if (json_comment(i))
@@ -255,7 +255,7 @@ static bool read_attributes(json_source *s, const json *v, step *out, err *e)
 /* ---- nodes ---- */
 static bool read_names(arena *mem, const json *list, const char *const **out, int *n, err *e)
 {
-    const char **name = arena_array(mem, json_length(list), sizeof *name);
+    const char **name = arena_array(mem, json_count(list), sizeof *name);
     *n = 0;
     for (const json *i = list->first; i; i = i->next) {
         if (!json_name(i, e))
@@ -302,7 +302,7 @@ bool json_steps(json_source *s, const json *root, body *out, err *e)
     const json *all;
     if (!json_need(root, "nodes", JSON_LIST, &all, e))
         return false;
-    out->step = arena_array(s->mem, json_length(all), sizeof *out->step);
+    out->step = arena_array(s->mem, json_count(all), sizeof *out->step);
     for (const json *i = all->first; i; i = i->next)
         if (!read_step(s, i, &out->step[out->n_step++], e))
             return false;
@@ -360,7 +360,7 @@ bool json_functions(json_source *s, const json *root, model_file *f, err *e)
     const json *all;
     if (!json_member(root, "functions", JSON_LIST, &all, e))
         return false;
-    f->function = arena_array(s->mem, json_length(all), sizeof *f->function);
+    f->function = arena_array(s->mem, json_count(all), sizeof *f->function);
     for (const json *i = all ? all->first : NULL; i; i = i->next) {
         function *out = &f->function[f->n_function++];
         if (!read_function(s, i, out, e))

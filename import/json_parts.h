@@ -17,7 +17,6 @@ typedef struct json_source {
 } json_source;
 
 /* ---- json_value.c ---- */
-size_t json_length(const json *list); /* 0 for NULL */
 bool json_comment(const json *member);
 /* The member `key`, which must be of the kind given; NULL where absent, which json_need refuses. */
 bool json_member(const json *object, const char *key, json_kind kind, const json **out, err *e);

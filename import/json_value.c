@@ -9,14 +9,6 @@
 
 enum { INLINE_ELEMENTS = 64 }; /* that a message or a file has in place; more are counted */
 
-size_t json_length(const json *list)
-{
-    size_t n = 0;
-    for (const json *i = list ? list->first : NULL; i; i = i->next)
-        n++;
-    return n;
-}
-
 bool json_comment(const json *member)
 {
     return member->key && !strcmp(member->key, "//");
@@ -77,7 +69,8 @@ bool json_shape(const json *list, ts_port *out, err *e)
     out->rank = 0;
     for (const json *i = list->first; i; i = i->next, out->rank++) {
         if (out->rank == MAX_RANK)
-            return json_refuse(e, list, TS_BAD_INPUT, "%d dimensions, at most %d expected", json_count(list), MAX_RANK);
+            return json_refuse(e, list, TS_BAD_INPUT, "%zu dimensions, at most %d expected", json_count(list),
+                               MAX_RANK);
         if (i->kind != JSON_TEXT) {
             if (!json_extent(i, &out->dim[out->rank], e))
                 return false;
@@ -168,8 +161,8 @@ static bool inline_tensor(arena *mem, const json *v, ts_array *out, err *e)
         !json_need(v, "shape", JSON_LIST, &shape, e) || !json_need(v, "data", JSON_LIST, &data, e) ||
         !json_dtype(d, &out->dtype, e) || !read_extents(shape, out, &count, e))
         return false;
-    if ((int64_t)json_length(data) != count)
-        return json_refuse(e, data, TS_BAD_INPUT, "%zu numbers, the shape needs %lld", json_length(data),
+    if ((int64_t)json_count(data) != count)
+        return json_refuse(e, data, TS_BAD_INPUT, "%zu numbers, the shape needs %lld", json_count(data),
                            (long long)count);
     out->data = arena_array(mem, (size_t)count + 1, sizeof(double));
     for (const json *i = data->first; i; i = i->next)

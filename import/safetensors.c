@@ -63,7 +63,7 @@ static bool read_wholes(const json *entry, const char *key, int most, int64_t *o
     *n = 0;
     for (const json *i = v->first; i; i = i->next, ++*n) {
         if (*n == most)
-            return json_refuse(e, v, TS_BAD_INPUT, "W007 %d entries, at most %d expected", json_count(v), most);
+            return json_refuse(e, v, TS_BAD_INPUT, "W007 %zu entries, at most %d expected", json_count(v), most);
         if (!json_whole(i, &out[*n]) || out[*n] < 0)
             return json_expect(i, "W007 a whole number that is not negative", e);
     }

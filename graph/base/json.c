@@ -273,10 +273,10 @@ json *json_get(const json *object, const char *key)
     return NULL;
 }
 
-int json_count(const json *list)
+size_t json_count(const json *list)
 {
-    int n = 0;
-    for (const json *i = list->first; i; i = i->next)
+    size_t n = 0;
+    for (const json *i = list ? list->first : NULL; i; i = i->next)
         n++;
     return n;
 }

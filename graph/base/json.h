@@ -24,7 +24,7 @@ struct json {
 /* NULL with e set; depth: of lists and objects within each other, at most so many. */
 json *json_read(arena *mem, const char *name, const char *source, size_t n, int depth, err *e);
 json *json_get(const json *object, const char *key);   /* NULL when absent */
-int json_count(const json *list);                      /* values in it; of an object members */
+size_t json_count(const json *list);                   /* values in it; of an object members; of NULL 0 */
 const char *json_kind_name(json_kind k);               /* "a list" */
 bool json_want(const json *v, json_kind kind, err *e); /* refuses another kind by name */
 /* Refuses a value by how it is written: "WANT expected, not 2.5". False. */

@@ -102,7 +102,7 @@ static bool read(tokenizer *t, const json *model, err *e)
         return json_refuse(e, model, TS_BAD_INPUT, "no list \"merges\"");
     if (!options(t, model, e))
         return false;
-    const size_t n = (size_t)json_count(merges);
+    const size_t n = json_count(merges);
     for (p->n_slot = 1024; p->n_slot < 2 * n;)
         p->n_slot *= 2;
     p->slot = arena_array(&t->mem, p->n_slot, sizeof *p->slot);

@@ -32,7 +32,7 @@ static bool read_texts(const json *object, const char *key, const char **out, in
         if (!i->text[strspn(i->text, " ")])
             return json_refuse(e, i, TS_BAD_INPUT, "empty text");
         if (*n == max)
-            return json_refuse(e, i, TS_BAD_INPUT, "%d in \"%s\", at most %d expected", json_count(v), key, max);
+            return json_refuse(e, i, TS_BAD_INPUT, "%zu in \"%s\", at most %d expected", json_count(v), key, max);
         out[(*n)++] = i->text;
     }
     return true;

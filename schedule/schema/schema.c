@@ -281,7 +281,7 @@ bool schema_load(arena *mem, const char *what, const schema_use *by, schema *out
         out->source = file ? arena_string(mem, what) : out->source;
     }
     hash_rules(rules, out->hash);
-    const int n = json_count(rules);
+    const int n = (int)json_count(rules);
     if (n > MAX_RULES)
         return json_refuse(e, rules, TS_BAD_INPUT, "%d rules, at most %d expected", n, MAX_RULES);
     out->rule = arena_array(mem, (size_t)n + 1, sizeof *out->rule);
