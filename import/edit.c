@@ -95,10 +95,7 @@ static held *find_held(const body *b, const char *name)
 static void make_room(model_file *f, int more) /* behind the tensors of the file */
 {
     body *b = &f->main;
-    held *all = arena_array(&f->mem, (size_t)b->n_held + (size_t)more + 1, sizeof *all);
-    if (b->n_held > 0)
-        memcpy(all, b->held, (size_t)b->n_held * sizeof *all);
-    b->held = all;
+    b->held = arena_joined(&f->mem, b->held, b->n_held, NULL, more, sizeof *b->held);
 }
 
 /* The step that makes numbers from a seed goes where they are given, and the value has its name. */
@@ -204,12 +201,10 @@ bool ts_model_separate(ts_model *m, ts_error *e)
 /* ---- after training ---- */
 static void set_attribute(arena *mem, step *s, const char *name, size_t n, int64_t v)
 {
-    attr *all = arena_array(mem, (size_t)s->n_attr + 1, sizeof *all);
-    for (int i = 0; i < s->n_attr; i++) {
-        all[i] = s->attr[i];
+    attr *all = arena_joined(mem, s->attr, s->n_attr, NULL, 0, sizeof *all);
+    for (int i = 0; i < s->n_attr; i++)
         if (strlen(all[i].name) == n && !memcmp(all[i].name, name, n) && all[i].kind == 'i')
             all[i].i = v;
-    }
     s->attr = all;
 }
 
@@ -234,10 +229,7 @@ bool ts_model_trained(ts_model *m, err *e)
     if (!has_steps(m, "change steps of", e))
         return false;
     model_file *f = &m->file;
-    step *all = arena_array(&f->mem, (size_t)f->main.n_step + 1, sizeof *all);
-    if (f->main.n_step)
-        memcpy(all, f->main.step, (size_t)f->main.n_step * sizeof *all);
-    f->main.step = all;
+    step *all = f->main.step = arena_joined(&f->mem, f->main.step, f->main.n_step, NULL, 0, sizeof *all);
     for (int i = 0; i < f->main.n_step; i++) {
         const onnx_rule *rule;
         int version = 0;

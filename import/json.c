@@ -130,8 +130,8 @@ static bool read_addition(json_source *s, const json *root, body *to, err *e)
         !json_ports(s, outputs, false, &more.output, &more.n_output, e) || !json_constants(s, root, to, e) ||
         !json_steps(s, root, &more, e))
         return false;
-    to->input = json_joined(s->mem, to->input, to->n_input, more.input, more.n_input, sizeof *to->input);
-    to->step = json_joined(s->mem, to->step, to->n_step, more.step, more.n_step, sizeof *to->step);
+    to->input = arena_joined(s->mem, to->input, to->n_input, more.input, more.n_input, sizeof *to->input);
+    to->step = arena_joined(s->mem, to->step, to->n_step, more.step, more.n_step, sizeof *to->step);
     to->n_input += more.n_input, to->n_step += more.n_step;
     if (more.n_output > 0)
         to->output = more.output, to->n_output = more.n_output;

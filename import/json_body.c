@@ -2,7 +2,6 @@
  * graphs among them. */
 #include "import/json_parts.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { FORM_DEPTH = 8 };
@@ -91,7 +90,7 @@ bool json_constants(json_source *s, const json *root, body *out, err *e)
         if (!json_tensor(s, i, &list[n++], e))
             return false;
     }
-    out->held = json_joined(s->mem, out->held, out->n_held, list, n, sizeof *list);
+    out->held = arena_joined(s->mem, out->held, out->n_held, list, n, sizeof *list);
     out->n_held += n;
     return true;
 }

@@ -31,8 +31,6 @@ bool json_real(const json *v, dtype d, double *out, err *e);
 bool json_is_real(const json *v);
 /* {"dtype": "f32", "shape": [2], "data": [0.5, 1]}, row by row; or {"weight": "KEY"}, a tensor of the weights' file. */
 bool json_tensor(json_source *s, const json *v, held *out, err *e);
-/* a[0..n) and b[0..more) as one. */
-void *json_joined(arena *mem, const void *a, int n, const void *b, int more, size_t size);
 
 /* ---- json_body.c ---- */
 const char *json_kind_of(int64_t letter); /* of attr.kind: "float"; NULL: none, or unknown */

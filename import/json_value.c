@@ -187,13 +187,3 @@ bool json_tensor(json_source *s, const json *v, held *out, err *e)
     out->value = s->weight[i].value, out->refused = s->weight[i].refused;
     return true;
 }
-
-void *json_joined(arena *mem, const void *a, int n, const void *b, int more, size_t size)
-{
-    char *all = arena_array(mem, (size_t)n + (size_t)more, size);
-    if (n > 0)
-        memcpy(all, a, (size_t)n * size);
-    if (more > 0)
-        memcpy(all + (size_t)n * size, b, (size_t)more * size);
-    return all;
-}

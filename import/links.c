@@ -4,8 +4,6 @@
 #include "import/model.h"
 #include "import/names.h"
 
-#include <string.h>
-
 /* The names of one graph while it is linked. */
 typedef struct scope {
     const body *f;
@@ -113,14 +111,6 @@ static bool resolve_step(scope *s, int i, err *e)
     return true;
 }
 
-static int *kept(arena *mem, const int *list, int n)
-{
-    int *own = arena_array(mem, (size_t)n, sizeof *own);
-    if (n > 0)
-        memcpy(own, list, (size_t)n * sizeof *own);
-    return own;
-}
-
 static bool resolve(scope *s, err *e)
 {
     const body *f = s->f;
@@ -138,8 +128,9 @@ static bool resolve(scope *s, err *e)
         if (result[i] < 0)
             return err_set(e, TS_BAD_INPUT, "M012 output \"%s\" is not defined", f->output[i].name);
     }
-    l->first_in = first_in, l->operand = kept(s->mem, s->operand, s->n_operand), l->result = result;
-    l->capture = kept(s->mem, s->capture, l->n_capture);
+    l->first_in = first_in, l->result = result;
+    l->operand = arena_joined(s->mem, s->operand, s->n_operand, NULL, 0, sizeof *s->operand);
+    l->capture = arena_joined(s->mem, s->capture, l->n_capture, NULL, 0, sizeof *s->capture);
     return true;
 }
 

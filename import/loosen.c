@@ -3,7 +3,6 @@
  * the steps are made to read these from the inputs, and the dimension is free. Where anything else differs, it is not.
  */
 #include "graph/ir/attr.h"
-#include "import/json_parts.h"
 #include "import/model.h"
 
 #include <string.h>
@@ -241,7 +240,7 @@ static bool write_shapes(loosening *l, err *e)
     }
     json_add(&w.t, "]}");
     const bool ok = graph_json_add(l->f, w.t.s, e);
-    b->step = json_joined(&l->f->mem, b->step, b->n_step, rest, n_step, sizeof *rest), b->n_step += n_step;
+    b->step = arena_joined(&l->f->mem, b->step, b->n_step, rest, n_step, sizeof *rest), b->n_step += n_step;
     return text_free(&w.t), ok;
 }
 

@@ -71,11 +71,8 @@ int ts_model_reveal(ts_model *m, const char *globs, ts_error *e)
     revealing r = {.m = m, .globs = globs, .n = before, .op = heap_array((size_t)m->graph->n + 1, sizeof *r.op)};
     for (int i = 0; i < m->graph->n_group; i++) /* inner ones first */
         r.op[m->graph->group[i].result->id] = m->graph->group[i].op->name;
-    r.port = arena_array(&m->bound_mem, (size_t)before + (size_t)count + 1, sizeof *r.port);
-    r.node = arena_array(&m->bound_mem, (size_t)before + (size_t)count + 1, sizeof *r.node);
-    if (before)
-        memcpy(r.port, m->bound->output, (size_t)before * sizeof *r.port),
-            memcpy(r.node, m->result, (size_t)before * sizeof *r.node);
+    r.port = arena_joined(&m->bound_mem, m->bound->output, before, NULL, count, sizeof *r.port);
+    r.node = arena_joined(&m->bound_mem, m->result, before, NULL, count, sizeof *r.node);
     for (int i = 0; i < count; i++)
         look_at(&r, need[i], i, &scratch);
     free(r.op);

@@ -18,10 +18,7 @@ int var_add(space *s, const char *name, int64_t low, int64_t high)
 static const affine *make(space *s, int64_t c, int n, const term *t)
 {
     affine *a = arena_get(s->mem, sizeof *a);
-    term *own = arena_array(s->mem, (size_t)n + 1, sizeof *own);
-    if (n)
-        memcpy(own, t, (size_t)n * sizeof *t);
-    *a = (affine){c, n, own};
+    *a = (affine){c, n, arena_joined(s->mem, t, n, NULL, 0, sizeof *t)};
     return a;
 }
 
@@ -77,10 +74,8 @@ const affine *affine_add(space *s, const affine *a, const affine *b, int64_t tim
 {
     if (!times || (!b->n && !b->c))
         return a;
-    term *t = arena_array(s->mem, (size_t)(a->n + b->n + 1), sizeof *t);
+    term *t = arena_joined(s->mem, a->t, a->n, NULL, b->n, sizeof *t);
     int n = a->n, k = 0;
-    if (a->n)
-        memcpy(t, a->t, (size_t)a->n * sizeof *t);
     for (int i = 0; i < b->n; i++) {
         int j = 0;
         while (j < n && !atom_same(t[j].a, b->t[i].a))

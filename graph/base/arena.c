@@ -76,6 +76,16 @@ void *arena_array(arena *mem, size_t count, size_t size)
     return arena_get(mem, bytes);
 }
 
+void *arena_joined(arena *mem, const void *a, int n, const void *b, int more, size_t size)
+{
+    char *all = arena_array(mem, (size_t)n + (size_t)more, size);
+    if (n)
+        memcpy(all, a, (size_t)n * size);
+    if (b && more)
+        memcpy(all + (size_t)n * size, b, (size_t)more * size);
+    return all;
+}
+
 static int grown_cap(int n)
 {
     int64_t cap;
@@ -87,8 +97,7 @@ void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size)
 {
     if (n < *cap)
         return (void *)(uintptr_t)list;
-    void *more = arena_array(mem, (size_t)(*cap = grown_cap(n)), size);
-    return n ? memcpy(more, list, (size_t)n * size) : more;
+    return arena_joined(mem, list, n, NULL, (*cap = grown_cap(n)) - n, size);
 }
 
 void *heap_array(size_t count, size_t size)

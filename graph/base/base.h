@@ -26,6 +26,8 @@ char *arena_string(arena *mem, const char *s);            /* a copy */
 char *arena_format(arena *mem, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Room for element n of a list that grows by appending: the list, or twice as long elsewhere. New ones are zero. */
 void *arena_grown(arena *mem, const void *list, int n, int *cap, size_t size);
+/* a[0..n) and b[0..more) as one; b NULL: a copy with room for so many more, which are zero */
+void *arena_joined(arena *mem, const void *a, int n, const void *b, int more, size_t size);
 void *heap_array(size_t count, size_t size);                /* zeroed, for free(); never NULL */
 void *heap_grown(void *list, int n, int *cap, size_t size); /* the same with realloc */
 void arena_free(arena *mem);

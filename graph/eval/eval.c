@@ -343,10 +343,8 @@ static const ts_array *find(graph *g, const node *n, int64_t most, bool needed)
     if (needed && node_is_leaf(n) && n->leaf->of)
         return find(g, n->leaf->of, most, true);
     if (g->cap_value < g->cap) {
-        const ts_array **more = arena_array(&g->mem, (size_t)g->cap, sizeof *more);
-        if (g->cap_value)
-            memcpy(more, g->value, (size_t)g->cap_value * sizeof *more);
-        g->value = more, g->cap_value = g->cap;
+        g->value = arena_joined(&g->mem, g->value, g->cap_value, NULL, g->cap - g->cap_value, sizeof *g->value);
+        g->cap_value = g->cap;
     }
     if (!g->value[n->id]) {
         const ts_array *v = node_is_leaf(n) ? leaf_value(g, n) : compute(g, n, most, needed);

@@ -64,9 +64,9 @@ static bool read_value(arena *mem, const char **at, attr *a)
     }
     *at = s + 1;
     if (a->kind == 'I')
-        a->ints = memcpy(arena_array(mem, (size_t)a->n + 1, sizeof *ints), ints, (size_t)a->n * sizeof *ints);
+        a->ints = arena_joined(mem, ints, a->n, NULL, 0, sizeof *ints);
     else
-        a->reals = memcpy(arena_array(mem, (size_t)a->n + 1, sizeof *reals), reals, (size_t)a->n * sizeof *reals);
+        a->reals = arena_joined(mem, reals, a->n, NULL, 0, sizeof *reals);
     return true;
 }
 
@@ -160,14 +160,8 @@ static void own(arena *mem, attr *a)
 {
     if (a->kind == 's')
         a->s = arena_string(mem, a->s);
-    if (a->kind != 'I' && a->kind != 'F')
-        return;
-    const void *from = a->kind == 'I' ? (const void *)a->ints : a->reals;
-    void *copy = arena_array(mem, (size_t)a->n + 1, sizeof(double)); /* both kinds have eight bytes */
-    if (a->n)
-        memcpy(copy, from, (size_t)a->n * sizeof(double));
-    a->ints = a->kind == 'I' ? copy : NULL;
-    a->reals = a->kind == 'F' ? copy : NULL;
+    a->ints = a->kind == 'I' ? arena_joined(mem, a->ints, a->n, NULL, 0, sizeof *a->ints) : NULL;
+    a->reals = a->kind == 'F' ? arena_joined(mem, a->reals, a->n, NULL, 0, sizeof *a->reals) : NULL;
 }
 
 /* One for each row of the specification, in its order; kind '-' where an optional one is left out. A fallback "own" is

@@ -182,14 +182,10 @@ static int *slot_of(graph *g, const node *n)
 static void grow(graph *g)
 {
     const int cap = g->cap ? g->cap * 2 : 256;
-    const node **more = arena_array(&g->mem, (size_t)cap, sizeof *more);
-    node **made = arena_array(&g->mem, (size_t)cap, sizeof *made);
-    if (g->n)
-        memcpy(more, g->node, (size_t)g->n * sizeof *more);
-    if (g->made)
-        memcpy(made, g->made, (size_t)g->n * sizeof *made);
-    g->made = made;
-    g->node = more, g->cap = cap, g->cap_same = 4 * cap, g->n_former = 0;
+    const int own = g->made ? g->n : 0;
+    g->made = arena_joined(&g->mem, g->made, own, NULL, cap - own, sizeof *g->made);
+    g->node = arena_joined(&g->mem, g->node, g->n, NULL, cap - g->n, sizeof *g->node);
+    g->cap = cap, g->cap_same = 4 * cap, g->n_former = 0;
     g->same = arena_array(&g->mem, (size_t)g->cap_same, sizeof *g->same);
     for (int i = 0; i < g->n; i++)
         *slot_of(g, g->node[i]) = i + 1;
@@ -534,10 +530,7 @@ static const node *make(graph *g, const request *c)
         if (s->fallback && !strcmp(s->fallback, "own") && filled[s - o->attr].kind == '-')
             filled[s - o->attr] = (attr){.name = s->name, .kind = 'i', .i = g_own(g)};
     draft.attr = filled;
-    const node **own = arena_array(&g->mem, (size_t)c->n + 1, sizeof *own);
-    if (c->n)
-        memcpy(own, c->in, (size_t)c->n * sizeof *own);
-    draft.in = own;
+    draft.in = arena_joined(&g->mem, c->in, c->n, NULL, 0, sizeof *c->in);
     if (!g_close_all(g, &draft))
         return NULL;
     const node *y = o->lower ? expand(g, &draft) : made_of(g, &draft);

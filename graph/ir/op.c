@@ -34,10 +34,7 @@ const expr *defn_routine(defn *d, const routine *r)
     const expr *operand[MAX_PART];
     const int first = d->n_axis;
     routine *own = arena_get(d->mem, sizeof *own);
-    int64_t *parameter = arena_array(d->mem, (size_t)r->n_parameter + 1, sizeof *parameter);
-    if (r->n_parameter)
-        memcpy(parameter, r->parameter, (size_t)r->n_parameter * sizeof *parameter);
-    *own = *r, own->parameter = parameter;
+    *own = *r, own->parameter = arena_joined(d->mem, r->parameter, r->n_parameter, NULL, 0, sizeof *r->parameter);
     MUST(n->n_in <= MAX_PART);
     for (int i = 0; i < n->n_in; i++) { /* axis first + k walks dimension k of every operand */
         const expr *sub[MAX_RANK];

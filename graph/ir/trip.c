@@ -173,9 +173,7 @@ bool trip_infer(graph *g, node *draft, err *e)
     const scan_form f = scan_form_of(draft);
     if (!check_counts(draft, &f, e) || !check_slices(draft, &f, e) || !check_trip(draft, &f, e))
         return false;
-    const node **own = arena_array(&g->mem, (size_t)draft->trip->n_root + 1, sizeof *own);
-    scan_trip *t = arena_get(&g->mem, sizeof *t);
-    memcpy(own, draft->trip->root, (size_t)draft->trip->n_root * sizeof *own);
-    *t = (scan_trip){draft->trip->n_root, own}, draft->trip = t;
+    scan_trip *t = arena_joined(&g->mem, draft->trip, 1, NULL, 0, sizeof *t);
+    t->root = arena_joined(&g->mem, t->root, t->n_root, NULL, 0, sizeof *t->root), draft->trip = t;
     return output_types(g, draft, &f, e);
 }

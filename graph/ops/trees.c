@@ -51,8 +51,7 @@ static bool walk_open(walk *w, const onnx_call *c, err *e)
 /* What `value`, [slot], has of the leaf that each row reaches in each of n trees: [tree, row] */
 static const node *walked(const walk *w, int64_t n, const int64_t *root, const node *value)
 {
-    int64_t *start = arena_array(&w->g->mem, (size_t)n, sizeof *start);
-    memcpy(start, root, (size_t)n * sizeof *start);
+    int64_t *start = arena_joined(&w->g->mem, root, (int)n, NULL, 0, sizeof *start);
     const node *in[] = {w->x, w->split, w->word, numbers(w->g, n, start), value};
     if (in[3] && in[3]->type.dtype != w->word->type.dtype)
         in[3] = g_cast(w->g, in[3], w->word->type.dtype);

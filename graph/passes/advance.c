@@ -322,9 +322,7 @@ static const node *with_states(advancing *a, const node *scan)
     ENDED_BY(arena_free) arena mem = {0};
     int64_t *back = arena_array(&mem, (size_t)n_row + 1, sizeof *back),
             *every = arena_array(&mem, (size_t)n_row + 1, 8);
-    const node **root = arena_array(&mem, (size_t)(t->n_root + f.n_state) + 1, sizeof *root);
-    memcpy(root, t->root, (size_t)t->n_root * sizeof *root);
-    memcpy(root + t->n_root, t->root, (size_t)f.n_state * sizeof *root);
+    const node **root = arena_joined(&mem, t->root, t->n_root, t->root, f.n_state, sizeof *root);
     for (int i = 0; i < n_row; i++)
         back[i] = i < f.n_row ? f.row[i] : 0, every[i] = i < f.n_row && f.every ? f.every[i] : 1;
     const attr list[] = {attr_int("trips", f.trips),

@@ -17,10 +17,7 @@ void onnx_hold_constants(arena *mem, body *b)
         n += is_held(&b->step[i]);
     if (n == 0)
         return;
-    held *all = arena_array(mem, (size_t)b->n_held + (size_t)n, sizeof *all);
-    if (b->n_held > 0)
-        memcpy(all, b->held, (size_t)b->n_held * sizeof *all);
-    b->held = all;
+    b->held = arena_joined(mem, b->held, b->n_held, NULL, n, sizeof *b->held);
     for (int i = 0; i < b->n_step; i++)
         if (is_held(&b->step[i]))
             b->held[b->n_held++] = (held){.name = b->step[i].out[0], .value = *b->step[i].tensor[0]};

@@ -40,9 +40,7 @@ static int folds_from(const node *n)
 
 static bool give(graph *g, group *out, int n_in, const node *const *in, int n_attr, const attr *list)
 {
-    const node **own = arena_array(&g->mem, (size_t)n_in, sizeof *own);
-    memcpy(own, in, (size_t)n_in * sizeof *own);
-    out->n_in = n_in, out->in = own;
+    out->n_in = n_in, out->in = arena_joined(&g->mem, in, n_in, NULL, 0, sizeof *in);
     return (out->attr = attr_fill(&g->mem, out->op, n_attr, list, &g->err));
 }
 
