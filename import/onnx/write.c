@@ -35,6 +35,13 @@ static char *loose(const char *s)
     return (char *)(uintptr_t)s;
 }
 
+static void *made(maker *w, const ProtobufCMessageDescriptor *what) /* a message with nothing in it */
+{
+    void *message = arena_get(w->mem, what->sizeof_message);
+    protobuf_c_message_init(what, message);
+    return message;
+}
+
 /* ---- tensors ---- */
 /* Elements of fewer than 8 bits share bytes in a file, the first one in the lowest bits. */
 static int shared(dtype d)
@@ -62,8 +69,7 @@ static void *packed(maker *w, const ts_array *a)
 
 static void add_entry(maker *w, Onnx__Tensor *t, const char *key, const char *value)
 {
-    Onnx__StringStringEntry *one = arena_get(w->mem, sizeof *one);
-    onnx__string_string_entry__init(one);
+    Onnx__StringStringEntry *one = made(w, &onnx__string_string_entry__descriptor);
     one->key = loose(key), one->value = loose(value);
     t->external_data[t->n_external_data++] = one;
 }
@@ -85,8 +91,7 @@ static bool is_beside(const maker *w, const ts_array *a)
 
 static Onnx__Tensor *make_tensor(maker *w, const char *name, const ts_array *a, bool may_leave)
 {
-    Onnx__Tensor *t = arena_get(w->mem, sizeof *t);
-    onnx__tensor__init(t);
+    Onnx__Tensor *t = made(w, &onnx__tensor__descriptor);
     t->name = *name ? loose(name) : NULL;
     t->has_data_type = true, t->data_type = onnx_code(a->dtype);
     t->n_dims = (size_t)a->rank;
@@ -105,8 +110,7 @@ static Onnx__Tensor *make_tensor(maker *w, const char *name, const ts_array *a, 
 /* ---- ports ---- */
 static Onnx__Dimension *make_dimension(maker *w, const ts_port *p, int i)
 {
-    Onnx__Dimension *d = arena_get(w->mem, sizeof *d);
-    onnx__dimension__init(d);
+    Onnx__Dimension *d = made(w, &onnx__dimension__descriptor);
     if (p->dim[i] >= 0)
         d->has_dim_value = true, d->dim_value = p->dim[i];
     else
@@ -116,52 +120,45 @@ static Onnx__Dimension *make_dimension(maker *w, const ts_port *p, int i)
 
 static Onnx__Type *make_tensor_type(maker *w, const ts_port *p)
 {
-    Onnx__Type *made = arena_get(w->mem, sizeof *made);
-    Onnx__TensorType *t = arena_get(w->mem, sizeof *t);
-    onnx__type__init(made), onnx__tensor_type__init(t);
-    made->tensor_type = t;
+    Onnx__Type *of = made(w, &onnx__type__descriptor);
+    Onnx__TensorType *t = of->tensor_type = made(w, &onnx__tensor_type__descriptor);
     t->has_elem_type = true, t->elem_type = onnx_code(p->dtype);
     if (p->rank < 0)
-        return made;
-    t->shape = arena_get(w->mem, sizeof *t->shape);
-    onnx__tensor_shape__init(t->shape);
+        return of;
+    t->shape = made(w, &onnx__tensor_shape__descriptor);
     t->shape->n_dim = (size_t)p->rank;
     t->shape->dim = arena_array(w->mem, t->shape->n_dim, sizeof(void *));
     for (int i = 0; i < p->rank; i++)
         t->shape->dim[i] = make_dimension(w, p, i);
-    return made;
+    return of;
 }
 
 /* What holds tensors of type `inner`, one step of a form further out. */
 static Onnx__Type *make_holder(maker *w, char kind, Onnx__Type *inner)
 {
-    Onnx__Type *made = arena_get(w->mem, sizeof *made);
-    onnx__type__init(made);
+    Onnx__Type *of = made(w, &onnx__type__descriptor);
     if (kind == 's') {
-        made->sequence_type = arena_get(w->mem, sizeof *made->sequence_type);
-        onnx__sequence_type__init(made->sequence_type);
-        made->sequence_type->elem_type = inner;
+        of->sequence_type = made(w, &onnx__sequence_type__descriptor);
+        of->sequence_type->elem_type = inner;
     } else {
-        made->optional_type = arena_get(w->mem, sizeof *made->optional_type);
-        onnx__optional_type__init(made->optional_type);
-        made->optional_type->elem_type = inner;
+        of->optional_type = made(w, &onnx__optional_type__descriptor);
+        of->optional_type->elem_type = inner;
     }
-    return made;
+    return of;
 }
 
 static Onnx__Type *make_type(maker *w, const ts_port *p)
 {
-    Onnx__Type *made = make_tensor_type(w, p);
+    Onnx__Type *of = make_tensor_type(w, p);
     for (size_t n = p->form ? strlen(p->form) : 0; n > 0; n--)
-        made = make_holder(w, p->form[n - 1], made);
-    return made;
+        of = make_holder(w, p->form[n - 1], of);
+    return of;
 }
 
 /* Graphs further in may leave the types of their inputs and outputs to their nodes. */
 static Onnx__ValueInfo *make_port(maker *w, const ts_port *p)
 {
-    Onnx__ValueInfo *v = arena_get(w->mem, sizeof *v);
-    onnx__value_info__init(v);
+    Onnx__ValueInfo *v = made(w, &onnx__value_info__descriptor);
     v->name = loose(p->name);
     if (p->dtype == TS_N_DTYPE)
         return v;
@@ -202,8 +199,7 @@ static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **ou
 static bool make_attribute(maker *w, const step *s, int i, Onnx__Attribute **out, err *e)
 {
     const attr *a = &s->attr[i];
-    Onnx__Attribute *m = *out = arena_get(w->mem, sizeof *m);
-    onnx__attribute__init(m);
+    Onnx__Attribute *m = *out = made(w, &onnx__attribute__descriptor);
     m->name = loose(a->name);
     m->has_type = true;
     m->type = onnx_kind((char)(a->kind == 'r' ? a->i : a->kind));
@@ -226,8 +222,7 @@ static bool make_attribute(maker *w, const step *s, int i, Onnx__Attribute **out
 
 static bool make_node(maker *w, const step *s, Onnx__Node **out, err *e)
 {
-    Onnx__Node *n = *out = arena_get(w->mem, sizeof *n);
-    onnx__node__init(n);
+    Onnx__Node *n = *out = made(w, &onnx__node__descriptor);
     if (s->refused)
         return err_set(e, TS_UNSUPPORTED, "%s \"%s\": %s", s->type, s->name, s->refused);
     n->op_type = loose(s->type), n->domain = *s->domain ? loose(s->domain) : NULL;
@@ -244,8 +239,7 @@ static bool make_node(maker *w, const step *s, Onnx__Node **out, err *e)
 /* ---- graphs ---- */
 static bool make_graph(maker *w, const body *b, bool outermost, Onnx__Graph **out, err *e)
 {
-    Onnx__Graph *g = *out = arena_get(w->mem, sizeof *g);
-    onnx__graph__init(g);
+    Onnx__Graph *g = *out = made(w, &onnx__graph__descriptor);
     g->name = outermost && *w->f->name ? loose(w->f->name) : loose("graph");
     g->n_input = (size_t)b->n_input, g->input = make_ports(w, b->n_input, b->input);
     g->n_output = (size_t)b->n_output, g->output = make_ports(w, b->n_output, b->output);
@@ -266,8 +260,7 @@ static Onnx__OperatorSetId **make_opsets(maker *w, int n, const opset *list)
 {
     Onnx__OperatorSetId **all = arena_array(w->mem, (size_t)n, sizeof *all);
     for (int i = 0; i < n; i++) {
-        Onnx__OperatorSetId *id = all[i] = arena_get(w->mem, sizeof *id);
-        onnx__operator_set_id__init(id);
+        Onnx__OperatorSetId *id = all[i] = made(w, &onnx__operator_set_id__descriptor);
         id->domain = loose(list[i].domain);
         id->has_version = true, id->version = list[i].version;
     }
@@ -279,9 +272,8 @@ static Onnx__OperatorSetId **make_opsets(maker *w, int n, const opset *list)
 /* A function holds no tensors: nodes make them. */
 static Onnx__Node *make_constant(maker *w, const held *h)
 {
-    Onnx__Node *n = arena_get(w->mem, sizeof *n);
-    Onnx__Attribute *a = arena_get(w->mem, sizeof *a);
-    onnx__node__init(n), onnx__attribute__init(a);
+    Onnx__Node *n = made(w, &onnx__node__descriptor);
+    Onnx__Attribute *a = made(w, &onnx__attribute__descriptor);
     n->op_type = loose("Constant");
     n->n_output = 1, n->output = arena_array(w->mem, 1, sizeof(char *)), n->output[0] = loose(h->name);
     n->n_attribute = 1, n->attribute = arena_array(w->mem, 1, sizeof(void *)), n->attribute[0] = a;
@@ -313,19 +305,16 @@ static void add_wanted(maker *w, const function *f, const body *b, Onnx__Functio
                 known = !strcmp(out->attribute[j], a->s);
             if (known)
                 continue;
-            char **more = arena_array(w->mem, out->n_attribute + 1, sizeof *more);
-            if (out->n_attribute > 0)
-                memcpy(more, out->attribute, out->n_attribute * sizeof *more);
-            more[out->n_attribute++] = loose(a->s), out->attribute = more;
+            out->attribute = arena_joined(w->mem, out->attribute, (int)out->n_attribute, NULL, 1, sizeof(char *));
+            out->attribute[out->n_attribute++] = loose(a->s);
         }
 }
 
 static bool make_function(maker *w, const function *f, Onnx__Function **out, err *e)
 {
-    Onnx__Function *m = *out = arena_get(w->mem, sizeof *m);
+    Onnx__Function *m = *out = made(w, &onnx__function__descriptor);
     const step defaults = {.n_attr = f->n_attr, .attr = f->attr, .tensor = f->tensor};
     const body *b = &f->body;
-    onnx__function__init(m);
     m->name = loose(f->name), m->domain = loose(f->domain);
     m->n_input = (size_t)b->n_input, m->input = names_of(w, b->n_input, b->input);
     m->n_output = (size_t)b->n_output, m->output = names_of(w, b->n_output, b->output);
