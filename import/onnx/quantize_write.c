@@ -104,41 +104,41 @@ static void add_integer(splice *n, const char *name, int64_t v)
 }
 
 /* in: names, ends with NULL */
-static void begin_node(splice *n, const char *call, const char *const *in)
+static void begin_node(splice *n, const char *call, const char *const *in, const char *out)
 {
     for (; *in; in++)
         splice_text(n, NODE_INPUT, *in);
     splice_text(n, NODE_TYPE, call);
+    splice_text(n, NODE_OUTPUT, out);
+}
+
+enum { NO_AXIS = -1 };
+/* A node that is called as what it makes. */
+static void add_node(quantizer *q, splice *g, const char *call, const char *const *in, const char *out, int axis)
+{
+    splice n = {.mem = q->mem};
+    begin_node(&n, call, in, out);
+    splice_text(&n, NODE_NAME, out);
+    if (axis != NO_AXIS)
+        add_integer(&n, "axis", axis);
+    splice_message(g, GRAPH_NODE, &n);
 }
 
 static void add_dequantize(quantizer *q, splice *g, form *f)
 {
-    splice n = {.mem = q->mem}, turn = {.mem = q->mem};
     if (f->written)
         return;
     f->written = true;
-    begin_node(&n, "DequantizeLinear", (const char *const[]){f->numbers, f->scale, f->zero, NULL});
-    splice_text(&n, NODE_OUTPUT, f->dequantized);
-    splice_text(&n, NODE_NAME, f->dequantized);
-    add_integer(&n, "axis", f->way == STRAIGHT);
-    splice_message(g, GRAPH_NODE, &n);
-    if (f->way != TURNED)
-        return;
-    begin_node(&turn, "Transpose", (const char *const[]){f->dequantized, NULL});
-    splice_text(&turn, NODE_OUTPUT, f->real);
-    splice_text(&turn, NODE_NAME, f->real);
-    splice_message(g, GRAPH_NODE, &turn);
+    add_node(q, g, "DequantizeLinear", (const char *const[]){f->numbers, f->scale, f->zero, NULL}, f->dequantized,
+             f->way == STRAIGHT);
+    if (f->way == TURNED)
+        add_node(q, g, "Transpose", (const char *const[]){f->dequantized, NULL}, f->real, NO_AXIS);
 }
 
 static void add_bias(quantizer *q, splice *g, const bias *b)
 {
-    splice n = {.mem = q->mem};
     add_vector(q, g, b->numbers, TS_I32, b->n, b->number), add_vector(q, g, b->scale, TS_F32, b->n, b->step);
-    begin_node(&n, "DequantizeLinear", (const char *const[]){b->numbers, b->scale, NULL});
-    splice_text(&n, NODE_OUTPUT, b->real);
-    splice_text(&n, NODE_NAME, b->real);
-    add_integer(&n, "axis", 0);
-    splice_message(g, GRAPH_NODE, &n);
+    add_node(q, g, "DequantizeLinear", (const char *const[]){b->numbers, b->scale, NULL}, b->real, 0);
 }
 
 /* Behind what makes the value. */
@@ -146,16 +146,11 @@ static void add_rounding(quantizer *q, splice *g, const char *value)
 {
     const int i = name_find(&q->rounded, value);
     const rounding *r = i < 0 ? NULL : &q->rounding[i];
-    splice there = {.mem = q->mem}, back = {.mem = q->mem};
     if (!r)
         return;
     add_vector(q, g, r->scale, TS_F32, -1, &r->step), add_vector(q, g, r->zero, TS_U8, -1, &r->zero_at);
-    begin_node(&there, "QuantizeLinear", (const char *const[]){r->value, r->scale, r->zero, NULL});
-    splice_text(&there, NODE_OUTPUT, r->numbers), splice_text(&there, NODE_NAME, r->numbers);
-    splice_message(g, GRAPH_NODE, &there);
-    begin_node(&back, "DequantizeLinear", (const char *const[]){r->numbers, r->scale, r->zero, NULL});
-    splice_text(&back, NODE_OUTPUT, r->real), splice_text(&back, NODE_NAME, r->real);
-    splice_message(g, GRAPH_NODE, &back);
+    add_node(q, g, "QuantizeLinear", (const char *const[]){r->value, r->scale, r->zero, NULL}, r->numbers, NO_AXIS);
+    add_node(q, g, "DequantizeLinear", (const char *const[]){r->numbers, r->scale, r->zero, NULL}, r->real, NO_AXIS);
 }
 
 /* The node with other operands. */
@@ -179,8 +174,7 @@ static void add_packed(quantizer *q, splice *g, piece from, const Onnx__Node *li
     wire_field field;
     const bool sum = like->n_input > 2 && *like->input[2];
     const char *y = sum ? quantizer_name(q, like->output[0], "_product") : like->output[0];
-    begin_node(&n, "MatMulNBits", (const char *const[]){like->input[0], f->numbers, f->scale, NULL});
-    splice_text(&n, NODE_OUTPUT, y);
+    begin_node(&n, "MatMulNBits", (const char *const[]){like->input[0], f->numbers, f->scale, NULL}, y);
     splice_text(&n, NODE_DOMAIN, "com.microsoft");
     add_integer(&n, "K", f->w.k), add_integer(&n, "N", f->w.n);
     add_integer(&n, "bits", q->how->bits), add_integer(&n, "block_size", q->how->block);
@@ -191,8 +185,7 @@ static void add_packed(quantizer *q, splice *g, piece from, const Onnx__Node *li
     if (!sum)
         return;
     splice add = {.mem = q->mem};
-    begin_node(&add, "Add", (const char *const[]){y, like->input[2], NULL});
-    splice_text(&add, NODE_OUTPUT, like->output[0]);
+    begin_node(&add, "Add", (const char *const[]){y, like->input[2], NULL}, like->output[0]);
     splice_text(&add, NODE_NAME, quantizer_name(q, like->output[0], "_sum"));
     splice_message(g, GRAPH_NODE, &add);
 }
