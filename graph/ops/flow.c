@@ -208,9 +208,8 @@ static bool begin_loop(loop *l, err *e)
 static bool pass_loop(loop *l, int64_t trip, err *e)
 {
     graph *g = l->c->g;
-    const unsigned char yes = 1;
     l->in[0].node = g_const(g, "", &(type){.dtype = TS_I64}, &trip);
-    l->in[1].node = l->active ? l->active : g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
+    l->in[1].node = l->active ? l->active : g_scalar(g, TS_BOOL, 1);
     return l->c->pass(l->c, &(onnx_pass){"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, l->in, l->out}, e);
 }
 
@@ -350,7 +349,6 @@ static bool try_loop(loop *l, const node **result)
 {
     const onnx_call *c = l->c;
     graph *g = c->g;
-    const unsigned char yes = 1;
     turn t;
     truth next = NO;
     err e = {0};
@@ -358,7 +356,7 @@ static bool try_loop(loop *l, const node **result)
     int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
     if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, trips, l->n_state, l->in + 2))
         return false;
-    in[0].node = t.number = ts_scan_trip(t.by), in[1].node = g_const(g, "", &(type){.dtype = TS_BOOL}, &yes);
+    in[0].node = t.number = ts_scan_trip(t.by), in[1].node = g_scalar(g, TS_BOOL, 1);
     for (int i = 0; i < l->n_state; i++)
         in[2 + i].node = t.state[i];
     const onnx_pass once = {"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, in, out};

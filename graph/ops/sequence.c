@@ -117,8 +117,7 @@ static bool make_length(const onnx_call *c, onnx_value *out, err *e)
     const onnx_list *l = need_sequence(c, 0, e);
     if (!l)
         return false;
-    const int64_t n = l->n;
-    out[0].node = g_const(c->g, "", &(type){.dtype = TS_I64}, &n);
+    out[0].node = g_scalar(c->g, TS_I64, l->n);
     return true;
 }
 
@@ -231,8 +230,7 @@ static bool make_has(const onnx_call *c, onnx_value *out, err *e)
 {
     (void)e;
     const onnx_value v = c->n_in > 0 ? c->value[0] : (onnx_value){0};
-    const unsigned char has = v.list && v.list->optional ? v.list->n == 1 : v.node || v.list;
-    out[0].node = g_const(c->g, "", &(type){.dtype = TS_BOOL}, &has);
+    out[0].node = g_scalar(c->g, TS_BOOL, v.list && v.list->optional ? v.list->n == 1 : v.node || v.list);
     return true;
 }
 
