@@ -2,7 +2,6 @@
 #include "graph/eval/block.h"
 #include "graph/eval/contraction.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* cost.c - what a node costs by its definition, before anything is fused. */
 #include "graph/ir/trip.h"
 
-#include <stdlib.h>
-
 static double points(const defn *d, const expr *x) /* of the axes it folds away */
 {
     double n = 1;

@@ -2,8 +2,6 @@
  * row (com.microsoft). They are unpacked where they are read. */
 #include "graph/ops/quantize.h"
 
-#include <string.h>
-
 /* ---- helpers ---- */
 /* q [n, bytes] -> [n, count], numbers of so many bits */
 static const node *unpacked(graph *g, const node *q, int64_t bits, int64_t count)

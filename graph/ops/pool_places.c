@@ -2,8 +2,6 @@
  * image. */
 #include "graph/ops/window.h"
 
-#include <math.h>
-
 /* ---- ONNX ---- */
 static bool adapt_lp_pool(const onnx_call *c, const node **out, err *e)
 {

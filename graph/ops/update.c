@@ -2,7 +2,6 @@
  * and all states, one after the other; out come the new parameters and states in the same order. */
 #include "graph/ir/rule.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- helpers ---- */

@@ -2,8 +2,6 @@
 #include "import/text/tokenizer.h"
 #include "import/text/unicode.h"
 
-#include <string.h>
-
 /* ---- character by character ---- */
 /* Drops what is no text, makes every blank a space, and stands ideographs apart. */
 static void clean(uint32_t options, const char *s, size_t n, text *out)
