@@ -1,32 +1,10 @@
-/* reader.h - a network as its file gives it, in a form through which no file format shows: values that the file holds,
- * and steps that make values from values, all known by name. A reader fills it from one format and checks what is
- * particular to that format; builder.c checks the rest. All memory is the arena's or a mapped file's and lasts until
- * model_file_free. */
+/* reader.h - a network as its file gives it, in a form through which no file format shows (graph/onnx/steps.h). A reader
+ * fills it from one format and checks what is particular to that format; builder.c checks the rest. All memory is the
+ * arena's or a mapped file's and lasts until model_file_free. */
 #pragma once
-#include "graph/ir/op.h"
+#include "graph/onnx/steps.h"
 #include "import/external.h"
 #include "import/limits.h"
-
-/* A tensor in the file. Its data lies where the file has it: not always aligned, never to be written. */
-typedef struct held {
-    const char *name;
-    ts_array value;
-    const char *refused;  /* why nobody here can use it; NULL: usable */
-    const ts_port *input; /* as which it may be given in place of this value, its default; NULL: it may not */
-} held;
-
-typedef struct body body;
-
-typedef struct step {
-    const char *type, *domain, *name; /* domain "" is the standard one */
-    int n_in, n_out, n_attr, n_body;
-    const char *const *in, *const *out; /* "" where absent */
-    const attr *attr;                   /* inside functions of kind 'r' too: the caller's attribute named s */
-    const ts_array *const *tensor;      /* of attributes of kind 't'; else NULL */
-    body *body;                         /* attribute of kind 'g': body[i] of these */
-    const ts_port *types;               /* attribute of kind 'y': types[i], without a name */
-    const char *refused;                /* why nobody here can do it, as far as the format tells; NULL: to be seen */
-} step;
 
 typedef struct opset {
     const char *domain;
@@ -35,16 +13,6 @@ typedef struct opset {
 enum { NEWEST_OPSET = 28 }; /* of the standard domain; a newer one may mean other things by the same names */
 /* Appends one, for which there is room; M010 for what is no version, newer than what is known here, or another one. */
 bool opset_add(opset *list, int *n, const char *domain, int64_t version, err *e);
-
-/* A graph: the model's own, one inside a step (which sees the values around it too), or what a function does. */
-struct body {
-    int n_input, n_output, n_held, n_step;
-    /* rank -1: not stated; every free dimension has a symbol; dtype of outputs may be TS_N_DTYPE */
-    ts_port *input, *output;
-    held *held;
-    step *step;
-    struct links *links; /* by links_make */
-};
 
 /* What a file defines by itself: a step whose type is its name stands for its steps. */
 typedef struct function {

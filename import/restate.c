@@ -57,65 +57,23 @@ static bool add_node(restating *r, const node *n, err *e)
     return n->leaf->kind == LEAF_INPUT || hold(r, n, name, e);
 }
 
-static void take_body(restating *r, const back_body *from, body *to);
-
-static step step_of(restating *r, const back_call *c)
-{
-    arena *mem = &r->to->mem;
-    step s = {.type = c->type,
-              .domain = "",
-              .name = c->out[0],
-              .n_in = c->n_in,
-              .in = c->in,
-              .n_out = c->n_out,
-              .out = c->out,
-              .n_attr = c->n_attr,
-              .attr = c->attr};
-    if (c->body) {
-        attr *all = arena_array(mem, (size_t)c->n_attr + 1, sizeof *all);
-        if (c->n_attr)
-            memcpy(all, c->attr, (size_t)c->n_attr * sizeof *all);
-        all[s.n_attr++] = (attr){.name = "body", .kind = 'g', .i = 0};
-        s.attr = all, s.n_body = 1, s.body = arena_get(mem, sizeof *s.body);
-        take_body(r, c->body, s.body);
-    }
-    return s;
-}
-
-static void take_body(restating *r, const back_body *from, body *to)
-{
-    *to = (body){.n_input = from->n_in, .input = from->in, .n_output = from->n_out, .output = from->out};
-    to->step = arena_array(&r->to->mem, (size_t)from->n_call + 1, sizeof *to->step);
-    for (int i = 0; i < from->n_call; i++)
-        to->step[to->n_step++] = step_of(r, &from->call[i]);
-}
-
 /* Names that the way back made must not meet those of leaves; a result gets the name that the model has for it. */
-static void take_calls(restating *r)
+static void take_steps(restating *r)
 {
     const ports *p = &r->from->ports;
+    const body *made = &r->back.made;
     body *b = &r->to->main;
     arena *mem = &r->to->mem;
-    b->step = arena_array(mem, (size_t)r->back.n_call + (size_t)p->n_output, sizeof *b->step);
-    for (int i = 0; i < r->back.n_call; i++)
-        b->step[b->n_step++] = step_of(r, &r->back.call[i]);
+    b->held = arena_joined(mem, b->held, b->n_held, made->held, made->n_held, sizeof *b->held);
+    b->n_held += made->n_held;
+    b->step = arena_joined(mem, made->step, made->n_step, NULL, p->n_output, sizeof *b->step);
+    b->n_step = made->n_step;
     for (int i = 0; i < p->n_output; i++) {
         const char **ends = arena_array(mem, 2, sizeof *ends);
         ends[0] = r->back.name[r->from->result[i]->id], ends[1] = p->output[i].name;
         b->step[b->n_step++] = (step){
             .type = "Identity", .domain = "", .name = "", .n_in = 1, .in = ends, .n_out = 1, .out = ends + 1};
     }
-}
-
-static void take_constants(restating *r)
-{
-    body *b = &r->to->main;
-    held *all = arena_array(&r->to->mem, (size_t)b->n_held + (size_t)r->back.n_constant, sizeof *all);
-    if (b->n_held > 0)
-        memcpy(all, b->held, (size_t)b->n_held * sizeof *all);
-    for (int i = 0; i < r->back.n_constant; i++)
-        all[b->n_held++] = (held){.name = r->back.constant[i].name, .value = r->back.constant[i].value};
-    b->held = all;
 }
 
 static bool add_nodes(restating *r, err *e)
@@ -150,10 +108,8 @@ bool restate_graph(const made_graph *from, model_file *out, err *e)
     restating r = {.from = from, .to = out, .back = {.mem = &out->mem}, .taken = {.mem = &out->mem}};
     take_ports(from, out);
     const bool ok = add_nodes(&r, e);
-    if (ok) {
-        take_constants(&r);
-        take_calls(&r);
-    }
+    if (ok)
+        take_steps(&r);
     unsupported_free(&r.unsupported);
     return ok;
 }

@@ -13,11 +13,10 @@ const char *back_new_name(back *b, const char *stem)
 
 static const char *add_constant(back *b, dtype d, int rank, int64_t n, void *data)
 {
-    b->constant = arena_grown(b->mem, b->constant, b->n_constant, &b->cap_constant, sizeof *b->constant);
-    back_constant *c = &b->constant[b->n_constant++];
-    *c = (back_constant){back_new_name(b, "value"), {.dtype = d, .rank = rank, .data = data}};
-    c->value.dim[0] = n;
-    return c->name;
+    b->made.held = arena_grown(b->mem, b->made.held, b->made.n_held, &b->cap_held, sizeof *b->made.held);
+    held *h = &b->made.held[b->made.n_held++];
+    *h = (held){back_new_name(b, "value"), {.dtype = d, .rank = rank, .dim = {n}, .data = data}, NULL, NULL};
+    return h->name;
 }
 
 const char *back_add_value(back *b, const type *t, const void *data)
@@ -25,28 +24,26 @@ const char *back_add_value(back *b, const type *t, const void *data)
     void *own = arena_get(b->mem, (size_t)type_bytes(t) + 1);
     memcpy(own, data, (size_t)type_bytes(t));
     const char *name = add_constant(b, t->dtype, t->rank, 0, own);
-    memcpy(b->constant[b->n_constant - 1].value.dim, t->dim, sizeof t->dim);
+    memcpy(b->made.held[b->made.n_held - 1].value.dim, t->dim, sizeof t->dim);
     return name;
 }
 
 static const char *add_ints(back *b, int rank, int n, const int64_t *v)
 {
-    int64_t *own = arena_array(b->mem, (size_t)n + 1, sizeof *own);
-    if (n > 0)
-        memcpy(own, v, (size_t)n * sizeof *own);
-    return add_constant(b, TS_I64, rank, n, own);
+    return add_constant(b, TS_I64, rank, n, arena_joined(b->mem, v, n, NULL, 0, sizeof *v));
 }
 
-const char *back_add_call(back *b, const back_call *from)
+const char *back_add_step(back *b, const step *from)
 {
-    b->call = arena_grown(b->mem, b->call, b->n_call, &b->cap_call, sizeof *b->call);
-    back_call *c = &b->call[b->n_call++];
-    *c = *from;
-    if (!c->n_out) {
-        c->n_out = 1, c->out = arena_array(b->mem, 1, sizeof *c->out);
-        c->out[0] = back_new_name(b, "step");
+    b->made.step = arena_grown(b->mem, b->made.step, b->made.n_step, &b->cap_step, sizeof *b->made.step);
+    step *s = &b->made.step[b->made.n_step++];
+    *s = *from;
+    if (!s->n_out) {
+        const char *out = back_new_name(b, "step");
+        s->n_out = 1, s->out = arena_joined(b->mem, &out, 1, NULL, 0, sizeof out);
     }
-    return c->out[0];
+    s->domain = "", s->name = s->out[0];
+    return s->name;
 }
 
 /* ---- words ---- */
@@ -54,7 +51,9 @@ typedef struct writing {
     back *b;
     const node *n;
     const char *last; /* the result of the call before */
-    back_call call;
+    int n_in, n_attr; /* of this one */
+    const char **in;
+    attr *attr;
 } writing;
 
 static const attr *attribute(const writing *w, const char *name, size_t length)
@@ -119,16 +118,18 @@ static const char *operand(const writing *w, int i, bool cast)
     const char *name = w->b->name[from->id];
     if (!cast || from->type.dtype == w->n->type.dtype)
         return name;
-    const char **in = arena_array(w->b->mem, 1, sizeof *in);
-    attr *to = arena_array(w->b->mem, 1, sizeof *to);
-    *in = name, *to = attr_int("to", onnx_code(w->n->type.dtype));
-    return back_add_call(w->b, &(back_call){.type = "Cast", .n_in = 1, .n_attr = 1, .in = in, .attr = to});
+    const attr to = attr_int("to", onnx_code(w->n->type.dtype));
+    return back_add_step(w->b, &(step){.type = "Cast",
+                                       .n_in = 1,
+                                       .in = arena_joined(w->b->mem, &name, 1, NULL, 0, sizeof name),
+                                       .n_attr = 1,
+                                       .attr = arena_joined(w->b->mem, &to, 1, NULL, 0, sizeof to)});
 }
 
 static void put_in(writing *w, const char *name)
 {
-    MUST(w->call.n_in < BACK_OPERANDS);
-    w->call.in[w->call.n_in++] = name;
+    MUST(w->n_in < BACK_OPERANDS);
+    w->in[w->n_in++] = name;
 }
 
 static void put_attribute(writing *w, const char *s, size_t length, size_t mark)
@@ -147,7 +148,7 @@ static void put_attribute(writing *w, const char *s, size_t length, size_t mark)
         const char *name = a.name;
         a = *from, a.name = name;
     }
-    w->call.attr[w->call.n_attr++] = a;
+    w->attr[w->n_attr++] = a;
 }
 
 static void put_word(writing *w, const char *s, size_t length)
@@ -182,18 +183,19 @@ static void put_word(writing *w, const char *s, size_t length)
 static const char *put_call(writing *w, const char *s)
 {
     size_t length = strcspn(s, " ;");
-    w->call = (back_call){.type = arena_format(w->b->mem, "%.*s", (int)length, s)};
-    w->call.in = arena_array(w->b->mem, BACK_OPERANDS, sizeof *w->call.in);
-    w->call.attr = arena_array(w->b->mem, strlen(s), sizeof *w->call.attr);
+    step call = {.type = arena_format(w->b->mem, "%.*s", (int)length, s)};
+    call.in = w->in = arena_array(w->b->mem, BACK_OPERANDS, sizeof *w->in), w->n_in = 0;
+    call.attr = w->attr = arena_array(w->b->mem, strlen(s), sizeof *w->attr), w->n_attr = 0;
     for (s += length; *s == ' '; s += length) {
         s += strspn(s, " ");
         length = strcspn(s, " ;");
         if (length > 0)
             put_word(w, s, length);
     }
-    while (w->call.n_in > 0 && !*w->call.in[w->call.n_in - 1])
-        w->call.n_in--;
-    w->last = back_add_call(w->b, &w->call);
+    while (w->n_in > 0 && !*w->in[w->n_in - 1])
+        w->n_in--;
+    call.n_in = w->n_in, call.n_attr = w->n_attr;
+    w->last = back_add_step(w->b, &call);
     return s;
 }
 

@@ -12,35 +12,15 @@
  * A scan is one call with a body: Loop where it may end early and gathers nothing, else Scan (restate_scan.c). */
 #pragma once
 #include "graph/ir/graph.h"
+#include "graph/onnx/steps.h"
 
 enum { BACK_OPSET = 20, BACK_OPERANDS = 64 }; /* the operator set that is written; operands of a call */
-
-typedef struct back_call {
-    const char *type;
-    int n_in, n_out, n_attr;
-    const char **in; /* "" where left out */
-    const char **out;
-    attr *attr;
-    struct back_body *body; /* its attribute "body"; NULL: it has none */
-} back_call;
-
-typedef struct back_body { /* the values around it may be read, too */
-    int n_in, n_out, n_call;
-    ts_port *in, *out;
-    back_call *call;
-} back_body;
-
-typedef struct back_constant {
-    const char *name;
-    ts_array value;
-} back_constant;
 
 /* All memory is the arena's. A node's value is called name[id], which the caller sets for leaves. */
 typedef struct back {
     arena *mem;
-    int n_call, cap_call, n_constant, cap_constant, next; /* next: number of the next name that is made */
-    back_call *call;
-    back_constant *constant;
+    int cap_step, cap_held, next; /* next: number of the next name that is made */
+    body made;                    /* the steps so far, and the constants that they read */
     const char **name;
     const struct back_outputs *outputs; /* of scans so far */
 } back;

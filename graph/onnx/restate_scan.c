@@ -21,8 +21,10 @@ typedef struct turning {
     const node *n;
     scan_form f;
     bool loop, counted, done; /* done: a state says that an earlier trip was the last one */
-    back_call call;
-    back_body *body;
+    int n_in, n_attr;         /* of the call */
+    const char **in;
+    attr *attr;
+    body *body;
     const char **root; /* in the body */
     const char *was;   /* in the body: that state */
 } turning;
@@ -40,30 +42,27 @@ static const char *add_port(turning *t, ts_port *all, int *n, const char *stem, 
 
 static const char *call(turning *t, const char *what, int n, const char *const *in, const char *out)
 {
-    back_call c = {.type = what, .n_in = n, .in = arena_array(t->b->mem, (size_t)n + 1, sizeof *c.in)};
-    memcpy((void *)c.in, in, (size_t)n * sizeof *in);
-    if (out) {
-        c.n_out = 1, c.out = arena_array(t->b->mem, 1, sizeof *c.out);
-        c.out[0] = out;
-    }
-    return back_add_call(t->b, &c);
+    step s = {.type = what, .n_in = n, .in = arena_joined(t->b->mem, in, n, NULL, 0, sizeof *in)};
+    if (out)
+        s.n_out = 1, s.out = arena_joined(t->b->mem, &out, 1, NULL, 0, sizeof out);
+    return back_add_step(t->b, &s);
 }
 
 /* A result of the body, by a call of its own: what it is may be an input of the body, or a value from around it. */
 static void give(turning *t, const char *value, const type *is)
 {
-    const char *out = add_port(t, t->body->out, &t->body->n_out, "next", is);
+    const char *out = add_port(t, t->body->output, &t->body->n_output, "next", is);
     call(t, "Identity", 1, (const char *[]){value}, out);
 }
 
 static void add_attribute(turning *t, const char *name, int n, const int64_t *v)
 {
-    t->call.attr[t->call.n_attr++] = n < 0 ? attr_int(name, *v) : attr_ints(name, n, v);
+    t->attr[t->n_attr++] = n < 0 ? attr_int(name, *v) : attr_ints(name, n, v);
 }
 
 static void put_in(turning *t, const char *name)
 {
-    t->call.in[t->call.n_in++] = name;
+    t->in[t->n_in++] = name;
 }
 
 /* ---- what goes in ---- */
@@ -82,8 +81,8 @@ static void take_in(turning *t, const char **bound)
     const node *n = t->n;
     const scan_form *f = &t->f;
     const unsigned char no = 0, yes = 1;
-    ts_port *in = t->body->in;
-    int *count = &t->body->n_in;
+    ts_port *in = t->body->input;
+    int *count = &t->body->n_input;
     if (t->loop) {
         put_in(t, back_add_value(t->b, &whole_type, &f->trips));
         put_in(t, back_add_value(t->b, &truth_type, &yes));
@@ -172,14 +171,14 @@ static bool make_body(turning *t, const char **bound, err *e)
 {
     back *b = t->b;
     const back around = *b;
-    b->call = NULL, b->n_call = b->cap_call = 0;
+    b->made.step = NULL, b->made.n_step = b->cap_step = 0;
     if (t->loop)
         take_rows(t, bound);
     const bool ok = add_nodes(t, bound, e);
     if (ok)
         take_out(t, bound);
-    t->body->call = b->call, t->body->n_call = b->n_call;
-    b->call = around.call, b->n_call = around.n_call, b->cap_call = around.cap_call;
+    t->body->step = b->made.step, t->body->n_step = b->made.n_step;
+    b->made.step = around.made.step, b->made.n_step = around.made.n_step, b->cap_step = around.cap_step;
     return ok;
 }
 
@@ -201,22 +200,29 @@ static void put_call(turning *t)
     const int n = f->n_state + f->n_row + t->done;
     const int64_t slices = f->n_slice + t->counted;
     back_outputs *o = arena_get(t->b->mem, sizeof *o);
-    int64_t *back_in = arena_array(t->b->mem, (size_t)slices + 1, sizeof *back_in);
-    t->call.n_out = n, t->call.out = arena_array(t->b->mem, (size_t)n + 1, sizeof *t->call.out);
+    const int64_t *back_in = arena_joined(t->b->mem, f->slice, f->n_slice, NULL, t->counted, sizeof *back_in);
+    const char **out = arena_array(t->b->mem, (size_t)n + 1, sizeof *out);
     for (int i = 0; i < n; i++)
-        t->call.out[i] = back_new_name(t->b, "step");
-    if (f->n_slice)
-        memcpy(back_in, f->slice, (size_t)f->n_slice * sizeof *back_in);
+        out[i] = back_new_name(t->b, "step");
     if (!t->loop) {
         add_attribute(t, "num_scan_inputs", -1, &slices);
         add_attribute(t, "scan_input_directions", (int)slices, back_in);
         if (f->n_row)
             add_attribute(t, "scan_output_directions", f->n_row, f->row);
     }
-    back_add_call(t->b, &t->call);
+    t->attr[t->n_attr++] = (attr){.name = "body", .kind = 'g'};
+    back_add_step(t->b, &(step){.type = t->loop ? "Loop" : "Scan",
+                                .n_in = t->n_in,
+                                .in = t->in,
+                                .n_out = n,
+                                .out = out,
+                                .n_attr = t->n_attr,
+                                .attr = t->attr,
+                                .n_body = 1,
+                                .body = t->body});
     *o = (back_outputs){t->n, arena_array(t->b->mem, (size_t)n + 1, sizeof *o->name), t->b->outputs};
     for (int i = 0; i < f->n_state + f->n_row; i++) {
-        o->name[i] = t->call.out[i + t->done];
+        o->name[i] = out[i + t->done];
         if (i >= f->n_state && f->every && f->every[i - f->n_state] > 1)
             o->name[i] = thinned(t, i - f->n_state, o->name[i]);
     }
@@ -250,9 +256,9 @@ bool back_scan(back *b, const node *n, err *e)
     t.done = t.f.until && t.f.n_row;
     t.loop = !t.done && (t.f.until || (!t.f.n_slice && !any(t.f.n_row, t.f.row)));
     t.counted = !t.loop && (!t.f.n_slice || reads_number(n)); /* a Scan takes its trips from its rows */
-    t.call = (back_call){.type = t.loop ? "Loop" : "Scan", .body = t.body};
-    t.call.in = arena_array(mem, most, sizeof *t.call.in), t.call.attr = arena_array(mem, 4, sizeof *t.call.attr);
-    t.body->in = arena_array(mem, most, sizeof *t.body->in), t.body->out = arena_array(mem, most, sizeof *t.body->out);
+    t.in = arena_array(mem, most, sizeof *t.in), t.attr = arena_array(mem, 4, sizeof *t.attr);
+    t.body->input = arena_array(mem, most, sizeof *t.body->input);
+    t.body->output = arena_array(mem, most, sizeof *t.body->output);
     t.root = arena_array(mem, most, sizeof *t.root);
     const char **bound = arena_array(mem, most, sizeof *bound);
     take_in(&t, bound);

@@ -16,7 +16,7 @@ static void test_custom(void)
     const char **name = arena_array(&mem, (size_t)g->n, sizeof *name);
     back b = {.mem = &mem, .name = name};
     name[x->id] = "x";
-    CHECK(y && !back_node(&b, y, &e) && e.code == TS_UNSUPPORTED && b.n_call == 0);
+    CHECK(y && !back_node(&b, y, &e) && e.code == TS_UNSUPPORTED && b.made.n_step == 0);
     CHECK_TEXT(e.text, "operation bent has no counterpart in ONNX\n"
                        "  hint: the program defines it: make what is to be saved of other operations");
     arena_free(&mem), ts_graph_free(g);
