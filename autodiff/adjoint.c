@@ -249,6 +249,11 @@ bool adjoint_sum(const defn *d, const expr *load, const expr *term, sum *out, er
     return true;
 }
 
+const node *stand_in(graph *g, const type *t, const char *what)
+{
+    return g_input(g, arena_format(&g->mem, "autodiff.%s%d", what, g->n), t, NULL);
+}
+
 const node *emit_sum(graph *g, const sum *s)
 {
     return emit_spelled(g, &(spelling){s->rank, s->n_axis - s->rank, s->extent, s->fold, NULL}, s->value);

@@ -35,6 +35,8 @@ const node *emit_fold(graph *g, const defn *d, int rank, const char *fold, const
 /* The same of a sum of products of two tensors, as products of matrices; NULL: it is none. */
 const node *emit_product(graph *g, const sum *s);
 
+const node *stand_in(graph *g, const type *t, const char *what); /* an input that something takes the place of later */
+
 /* n, made after node `first` of the graph, with axis i being order[i] of what it was */
 const node *turned_node(graph *g, const node *n, const int64_t *order, int first);
 

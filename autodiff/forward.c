@@ -36,8 +36,7 @@ static bool counts(const asking *a, const node *n)
 
 static bool is_zero(const expr *x)
 {
-    while (x->kind == X_CAST)
-        x = x->arg[0];
+    x = x_uncast(x);
     return x->kind == X_LIT && x->lit == 0;
 }
 
@@ -200,11 +199,6 @@ static const node *by_element(forward *f, const node *y, const defn *d, bool *no
 }
 
 /* ---- the transpose of the gradient ---- */
-static const node *stand_in(graph *g, const type *t, const char *what, int i)
-{
-    return g_input(g, arena_format(&g->mem, "pushforward.%s%d.%d", what, i, g->n), t, NULL);
-}
-
 /* One call over operands that stand for y's, each of its shape, so that no way leads from one to another. */
 static const node *apart(forward *f, const node *y, const node **in)
 {
@@ -216,7 +210,7 @@ static const node *apart(forward *f, const node *y, const node **in)
         for (int k = 0; k < i && in[i] == of->in[i]; k++)
             in[i] = of->in[k] == of->in[i] ? in[k] : in[i];
         if (in[i] == of->in[i] && dtype_real(in[i]->type.dtype))
-            in[i] = stand_in(g, &in[i]->type, "x", i);
+            in[i] = stand_in(g, &in[i]->type, "x");
     }
     const node *made = g_again(g, of, of->n_in, in);
     return call ? custom_output(g, made, index) : made;
@@ -235,7 +229,7 @@ static const node *transposed(forward *f, const node *y)
     const node **from = arena_array(&g->mem, size, sizeof *from), **to = arena_array(&g->mem, size, sizeof *to);
     const node *own = apart(f, y, in); /* as y */
     if (own)
-        v = stand_in(g, &y->type, "v", 0);
+        v = stand_in(g, &y->type, "v");
     for (int i = 0; v && i < of->n_in; i++) {
         if (in[i] == of->in[i] || is_before(of, i))
             continue;

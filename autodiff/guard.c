@@ -15,15 +15,13 @@ typedef struct search {
 
 static bool is_truth(const expr *x, bool v)
 {
-    while (x->kind == X_CAST)
-        x = x->arg[0];
+    x = x_uncast(x);
     return x->kind == X_LIT && (x->is_whole ? x->whole != 0 : x->lit != 0) == v;
 }
 
 static bool is_zero(const expr *x)
 {
-    while (x->kind == X_CAST)
-        x = x->arg[0];
+    x = x_uncast(x);
     const node *n = x->kind == X_LOAD ? x->from : NULL;
     const bool number = n && n->leaf && n->leaf->kind == LEAF_CONST && n->leaf->data && type_count(&n->type) == 1;
     return number ? load_real(n->type.dtype, n->leaf->data, 0) == 0 : x->kind == X_LIT && x->lit == 0;

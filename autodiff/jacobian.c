@@ -112,11 +112,6 @@ const node *coloring_units(graph *g, const type *t, const coloring *c)
     return g_fitted(g, emit_over(g, &shape, x), &shape); /* [seeds, as t...] */
 }
 
-const node *stand_in(graph *g, const type *t, const char *what)
-{
-    return g_input(g, arena_format(&g->mem, "jacobian.%s%d", what, g->n), t, NULL);
-}
-
 /* ---- the pass ---- */
 /* A batch of what a unit of `of` brings about, [seeds, ...]. */
 static const node *passed(const task *j, bool forward, const coloring *c, const reach *of)

@@ -22,7 +22,6 @@ typedef struct coloring {
 } coloring;
 coloring colors_of_in(const task *j);
 const node *coloring_units(graph *g, const type *t, const coloring *c);
-const node *stand_in(graph *g, const type *t, const char *what); /* an input that something takes the place of later */
 
 /* How nodes move with in, of which `seed` stands for the motion, through what reads a place that is asked for alone:
  * at the others it is 0. What has no reach in `of` does not depend on those; NULL: all may. */

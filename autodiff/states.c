@@ -25,7 +25,7 @@ typedef struct walk {
 } walk;
 
 /* ---- operands: apart from each other, so that no way leads from one to another ---- */
-static void stand_in(walk *w, const node *n)
+static void set_apart(walk *w, const node *n)
 {
     bool known = !dtype_real(n->type.dtype);
     for (int i = 0; i < w->n_in; i++)
@@ -33,8 +33,7 @@ static void stand_in(walk *w, const node *n)
     if (known)
         return;
     MUST(w->n_in < MAX_PART);
-    const char *name = arena_format(&w->g->mem, "states.x%d.%d", w->n_in, w->g->n);
-    w->in[w->n_in] = n, w->own[w->n_in++] = g_input(w->g, name, &n->type, NULL);
+    w->in[w->n_in] = n, w->own[w->n_in++] = stand_in(w->g, &n->type, "x");
 }
 
 static const node *standing(const walk *w, const node *n)
@@ -193,7 +192,7 @@ const node *derive_states(graph *g, const defn *d, const node *dy, const node *o
     walk w = {.g = g, .mem = d->mem, .d = d};
     const node *y = d->node, *own = NULL, *dx = NULL;
     for (int i = 0; i < y->n_in; i++)
-        stand_in(&w, y->in[i]);
+        set_apart(&w, y->in[i]);
     w.x = x_map(d->mem, d->value, load_own, &w);
     if (!set_axes(&w) || !(own = g_fitted(g, walked(&w), &y->type)))
         return NULL;
