@@ -19,7 +19,9 @@ cJSON *js_parse(const char *s, const char *what, ts_error *e)
 
 char *js_to_text(const cJSON *v, bool pretty)
 {
-    return pretty ? cJSON_Print(v) : cJSON_PrintUnformatted(v);
+    char *s = pretty ? cJSON_Print(v) : cJSON_PrintUnformatted(v);
+    MUST(s || !v);
+    return s;
 }
 
 void js_free(cJSON **tree)

@@ -10,7 +10,7 @@
 
 /* Depth and syntax are checked; what names s in an error. */
 cJSON *js_parse(const char *s, const char *what, ts_error *e);
-char *js_to_text(const cJSON *v, bool pretty);
+char *js_to_text(const cJSON *v, bool pretty); /* NULL of NULL alone */
 void js_free(cJSON **tree); /* the end of one: of the tree that the pointer at this address points to, or of none */
 
 void js_text(cJSON *object, const char *key, const char *value); /* NULL gives null; bad UTF-8 becomes '?' */
