@@ -12,7 +12,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static const char format[] = "checkpoint/1";
+static const sealed kept = {"checkpoint/1", "go on with the Tessera that wrote it",
+                            "go on from an earlier checkpoint of the run"};
 enum { LEAST = 2 }; /* that stay: where the newest is damaged there is one before it */
 
 /* ---- writing ---- */
@@ -77,7 +78,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
     if (!ts_tensors_write(path, all->n_optimizer, all->optimizer, optimizer, e))
         return false;
     ENDED_BY(text_free) text t = {0};
-    json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", format, (long long)step, weights, optimizer);
+    json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", kept.format, (long long)step, weights, optimizer);
     ENDED_BY(heap_free) char *state = files_seal_text(t.s);
     return files_write(folder, "state.json", state, strlen(state), e);
 }
@@ -122,12 +123,6 @@ bool checkpoint_fits(const char *run, int64_t size, int64_t saves, int64_t keep,
 }
 
 /* ---- reading ---- */
-static bool damaged(const char *path, ts_error *e)
-{
-    err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
-    return err_hint(e, "go on from an earlier checkpoint of the run");
-}
-
 static ts_tensors *open_checked(const char *folder, const char *name, const char *sum, ts_error *e)
 {
     char path[4200], is[65];
@@ -135,7 +130,7 @@ static ts_tensors *open_checked(const char *folder, const char *name, const char
     if (!ts_file_hash(path, is, e))
         return NULL;
     if (strcmp(is, sum) != 0) {
-        damaged(path, e);
+        files_damaged(path, &kept, e);
         return NULL;
     }
     return ts_tensors_open(path, e);
@@ -144,23 +139,11 @@ static ts_tensors *open_checked(const char *folder, const char *name, const char
 static bool read_state(const char *folder, checkpoint *out, ts_error *e)
 {
     char path[4200];
-    bytes b;
     snprintf(path, sizeof path, "%s/state.json", folder);
-    if (!bytes_read(path, &b, e))
-        return false;
-    ENDED_BY(js_free) cJSON *o = cJSON_Parse(b.at);
-    const char *is = o ? js_get_text(o, "format") : "";
-    bool good = true;
-    if (strncmp(is, "checkpoint/", 11) == 0 && strcmp(is, format) != 0) {
-        good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
-        err_hint(e, "go on with the Tessera that wrote it");
-    } else if (!o || !files_seal_holds(&b))
-        good = damaged(path, e);
-    out->step = good ? (int64_t)js_get_number(o, "step", -1) : -1;
-    good = good && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
+    ENDED_BY(js_free) cJSON *o = files_sealed_read(path, &kept, e);
+    out->step = o ? (int64_t)js_get_number(o, "step", -1) : -1;
+    return o && (out->weights = open_checked(folder, "weights.safetensors", js_get_text(o, "weights"), e)) &&
            (out->optimizer = open_checked(folder, "optimizer.safetensors", js_get_text(o, "optimizer"), e));
-    free(b.at);
-    return good;
 }
 
 void checkpoint_free(checkpoint *c)

@@ -161,8 +161,7 @@ bool data_stream(const data_want *want, const char *path, data *out, ts_error *e
         return false;
     if (!(path_ends(path, ".bin") ? raw_tokens(want, path, out, e) : text_tokens(want, path, out, e)))
         return false;
-    free(out->file.at);
-    out->file = (bytes){0};
+    bytes_free(&out->file);
     if (out->n > want->length)
         return true;
     err_set(e, TS_BAD_INPUT, "'%s' has %lld tokens, too few for one window of %lld and the token behind it", path,

@@ -76,20 +76,15 @@ bool data_is_images(const char *path)
 
 bool data_images(const char *name, const char *path, ts_array *out, ts_error *e)
 {
-    bytes f = {0};
+    ENDED_BY(bytes_free) bytes f = {0};
     if (!bytes_read(path, &f, e))
         return false;
-    bool good = false;
     if (is_idx(&f))
-        good = idx_read(path, &f, out, e);
-    else if (f.n && path_ends(path, ".bin") && (f.n % (PIXELS + 1) == 0 || f.n % (PIXELS + 2) == 0))
-        good = cifar_read(&f, strcmp(name, "label") == 0, out, e);
-    else {
-        err_set(e, TS_BAD_INPUT, "'%s' is neither an idx file of bytes nor whole records of CIFAR", path);
-        err_hint(e, f.n > 2 && !memcmp(f.at, "\x1f\x8b", 2) ? "it is compressed: gunzip it"
-                                                            : "idx begins with 0 0 8 and the rank; records have 3073 "
-                                                              "bytes, those of CIFAR-100 3074");
-    }
-    free(f.at);
-    return good;
+        return idx_read(path, &f, out, e);
+    if (f.n && path_ends(path, ".bin") && (f.n % (PIXELS + 1) == 0 || f.n % (PIXELS + 2) == 0))
+        return cifar_read(&f, strcmp(name, "label") == 0, out, e);
+    err_set(e, TS_BAD_INPUT, "'%s' is neither an idx file of bytes nor whole records of CIFAR", path);
+    return err_hint(e, f.n > 2 && !memcmp(f.at, "\x1f\x8b", 2)
+                           ? "it is compressed: gunzip it"
+                           : "idx begins with 0 0 8 and the rank; records have 3073 bytes, those of CIFAR-100 3074");
 }

@@ -54,11 +54,15 @@ bool bytes_read(const char *path, bytes *out, ts_error *e)
     }
     const bool good = read_all(fd, path, out, e);
     close(fd);
-    if (good)
-        return true;
-    free(out->at);
-    *out = (bytes){0};
-    return false;
+    if (!good)
+        bytes_free(out);
+    return good;
+}
+
+void bytes_free(bytes *b)
+{
+    free(b->at);
+    *b = (bytes){0};
 }
 
 bool files_write(const char *folder, const char *name, const char *s, size_t n, ts_error *e)
@@ -104,7 +108,7 @@ char *files_seal_text(const char *object)
     return text_take(&t);
 }
 
-bool files_seal_holds(const bytes *b)
+static bool seal_holds(const bytes *b)
 {
     static const char end[] = "\"}\n";
     char sum[65];
@@ -113,4 +117,28 @@ bool files_seal_holds(const bytes *b)
         return false;
     ts_hash_bytes(b->at, b->n - tail, sum);
     return memcmp(b->at + b->n - tail, sum, SUM_DIGITS) == 0;
+}
+
+bool files_damaged(const char *path, const sealed *want, ts_error *e)
+{
+    err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
+    return err_hint(e, "%s", want->damaged);
+}
+
+cJSON *files_sealed_read(const char *path, const sealed *want, ts_error *e)
+{
+    ENDED_BY(bytes_free) bytes b = {0};
+    if (!bytes_read(path, &b, e))
+        return NULL;
+    cJSON *o = cJSON_ParseWithLength(b.at, b.n);
+    const char *is = js_get_text(o, "format");
+    if (strncmp(is, want->format, strcspn(want->format, "/") + 1) == 0 && strcmp(is, want->format) != 0) {
+        err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, want->format);
+        err_hint(e, "%s", want->other);
+    } else if (o && seal_holds(&b))
+        return o;
+    else
+        files_damaged(path, want, e);
+    cJSON_Delete(o);
+    return NULL;
 }

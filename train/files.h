@@ -2,14 +2,15 @@
  * A name appears when all bytes under it are on disk, never before; who reads one needs no lock. Bytes and texts are
  * the caller's to free; nothing is kept. */
 #pragma once
-#include "tessera.h"
+#include "graph/base/js.h"
 
 typedef struct bytes {
     char *at; /* terminated */
     size_t n;
 } bytes;
-/* The whole file; one that shrinks while it is read is an error. at is for free(). */
+/* The whole file; one that shrinks while it is read is an error. For bytes_free, or at for free(). */
 bool bytes_read(const char *path, bytes *out, ts_error *e);
+void bytes_free(bytes *b);
 
 /* ts_file_write of a file in a folder */
 bool files_write(const char *folder, const char *name, const char *s, size_t n, ts_error *e);
@@ -21,4 +22,10 @@ bool files_hash_model(const char *model, char hash[65], ts_error *e);
 
 /* JSON objects whose last member is the SHA-256 of everything before it, so that no damage stays unseen. */
 char *files_seal_text(const char *object); /* for free() */
-bool files_seal_holds(const bytes *b);
+typedef struct sealed {
+    const char *format;          /* "checkpoint/1" */
+    const char *other, *damaged; /* what to do about another version of it; where bytes are not those that were saved */
+} sealed;
+/* For cJSON_Delete; NULL with the reason. */
+cJSON *files_sealed_read(const char *path, const sealed *want, ts_error *e);
+bool files_damaged(const char *path, const sealed *want, ts_error *e); /* refuses it */

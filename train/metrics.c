@@ -36,7 +36,7 @@ static void add_row(metrics *m, const cJSON *row)
 bool metrics_read(metrics *m, const char *run, ts_error *e)
 {
     char path[4200];
-    bytes b;
+    ENDED_BY(bytes_free) bytes b = {0};
     size_t lines = 1;
     *m = (metrics){0};
     snprintf(path, sizeof path, "%s/metrics.jsonl", run);
@@ -55,7 +55,6 @@ bool metrics_read(metrics *m, const char *run, ts_error *e)
             add_row(m, row);
         i += n + 1;
     }
-    free(b.at);
     return good;
 }
 

@@ -54,7 +54,7 @@ static bool refuse_word(const order *o, const char *path, int64_t line, const ch
 
 bool order_read(order *o, const char *path, ts_error *e)
 {
-    bytes file;
+    ENDED_BY(bytes_free) bytes file = {0};
     if (!bytes_read(path, &file, e))
         return false;
     bool good = true;
@@ -86,7 +86,6 @@ bool order_read(order *o, const char *path, ts_error *e)
     if (good && here && here != o->batch)
         good = refuse_count(o, path, line, here, e);
     o->n_given += good && here > 0;
-    free(file.at);
     return good && (o->n_given > 0 || refuse(o, path, 1, "0 batches, at least 1 expected", e));
 }
 

@@ -38,7 +38,7 @@ static int input_of(const step *s, const char *name)
 /* The places of n tensors in a safetensors file, counted from behind its description. */
 static bool add_places(text *to, const char *path, int n, const ts_given *all, ts_error *e)
 {
-    bytes b;
+    ENDED_BY(bytes_free) bytes b = {0};
     uint64_t head;
     if (!bytes_read(path, &b, e))
         return false;
@@ -50,9 +50,7 @@ static bool add_places(text *to, const char *path, int n, const ts_given *all, t
                                                            "data_offsets");
         text_add(to, "    %.0f,\n", cJSON_GetNumberValue(cJSON_GetArrayItem(at, 0)));
     }
-    const bool good = o != NULL;
-    free(b.at);
-    return good;
+    return o != NULL;
 }
 
 static bool write_state(const training_program *t, const char *folder, text *to, ts_error *e)

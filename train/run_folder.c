@@ -15,7 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char format[] = "training/1", generator[] = "threefry2x32-20/2"; /* graph/base/random.h, step.c */
+static const char generator[] = "threefry2x32-20/2"; /* graph/base/random.h, step.c */
+static const sealed kept = {
+    "training/1", "use the Tessera that wrote it",
+    "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
+    "the run in another folder begins anew"};
 static const char *const settings[] = {"run.json", "run.copy.json"}; /* the second is for when the first is damaged */
 enum { N_SETTINGS = 2 };
 enum { MOST_PATH = 4096, LOCK_TRIES = 20 }; /* bytes; tries until a lock counts as held by somebody */
@@ -88,18 +92,17 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
 {
     char path[MOST_PATH];
     ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
-    js_text(o, "format", format);
+    js_text(o, "format", kept.format);
     cJSON_AddItemToObject(o, "config", option_json(w));
     js_put(o, "model:%s,data:%s,order:%s,numbers:%s,tokens:%s,target:%s,isa:%s,random:%s", f->model, f->data, f->order,
            f->numbers, f->tokens, f->target, f->isa, generator);
     js_put(o, "classes:%g,steps:%g,epoch_steps:%g,total_steps:%g,warmup:%g", (double)f->classes, (double)f->steps,
            (double)f->batch_steps, (double)f->total_steps, (double)f->warmup);
-    char *plain = js_to_text(o, true), *s = plain ? files_seal_text(plain) : NULL;
-    free(plain);
-    bool good = s || err_memory(e, 0, "the facts of the run");
+    ENDED_BY(heap_free) char *plain = js_to_text(o, true);
+    ENDED_BY(heap_free) char *s = files_seal_text(plain);
+    bool good = true;
     for (int i = 0; good && i < N_SETTINGS; i++)
         good = path_in(path, r->path, settings[i], e) && ts_file_write(path, s, strlen(s), e);
-    free(s);
     return good;
 }
 
@@ -121,29 +124,6 @@ static void take_facts(run_facts *f, const cJSON *o)
     f->warmup = (int64_t)js_get_number(o, "warmup", 0);
 }
 
-/* NULL, with the reason: it is no settings of a run, or not those that were saved. */
-static cJSON *settings_read(const char *path, ts_error *e)
-{
-    bytes b;
-    if (!bytes_read(path, &b, e))
-        return NULL;
-    cJSON *o = cJSON_ParseWithLength(b.at, b.n);
-    const char *is = js_get_text(o, "format");
-    bool good = true;
-    if (strncmp(is, "training/", 9) == 0 && strcmp(is, format) != 0) {
-        good = err_set(e, TS_UNSUPPORTED, "'%s' is of the format %.40s; this program reads %s", path, is, format);
-        err_hint(e, "use the Tessera that wrote it");
-    } else if (!o || !files_seal_holds(&b)) {
-        good = err_set(e, TS_BAD_INPUT, "'%s' is damaged: its bytes are not those that were saved", path);
-        err_hint(e, "put back a copy; the checkpoints beside it are untouched, and train MODEL ... with the options of "
-                    "the run in another folder begins anew");
-    }
-    free(b.at);
-    if (!good)
-        cJSON_Delete(o);
-    return good ? o : NULL;
-}
-
 bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char note[RUN_NOTE], ts_error *e)
 {
     char path[MOST_PATH];
@@ -154,7 +134,7 @@ bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char
         ts_error why = {0};
         if (!path_in(path, run, settings[i], e))
             return false;
-        if (file_exists(path) && !(o = settings_read(path, &why)) && !first.code)
+        if (file_exists(path) && !(o = files_sealed_read(path, &kept, &why)) && !first.code)
             first = why;
         if (o && i > 0)
             snprintf(note, RUN_NOTE, "'%.150s/%s' is %s; its copy '%s' is used", run, settings[0],
@@ -220,7 +200,7 @@ static bool append(int fd, const char *s, size_t n)
 static bool roll_back(const char *run, const char *path, int64_t step, int64_t *damaged, ts_error *e)
 {
     char aside[MOST_PATH];
-    bytes b;
+    ENDED_BY(bytes_free) bytes b = {0};
     if (!file_exists(path))
         return true;
     if (!path_in(aside, run, "metrics.rolled-back.jsonl", e) || !bytes_read(path, &b, e))
@@ -235,7 +215,6 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
             close(fd);
         good = good ? ts_file_write(path, b.at, stay, e) : file_failed(e, "write", aside, errno);
     }
-    free(b.at);
     return good;
 }
 
@@ -251,13 +230,9 @@ bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e)
 
 bool run_row(run_folder *r, cJSON *row, ts_error *e)
 {
-    char *s = js_to_text(row, false), *line = NULL;
+    ENDED_BY(text_free) text line = {0};
+    ENDED_BY(heap_free) char *s = js_to_text(row, false);
     cJSON_Delete(row);
-    const int n = s ? asprintf(&line, "%s\n", s) : -1;
-    free(s);
-    if (n < 0)
-        return err_memory(e, 0, "a row of metrics");
-    const bool good = append(r->metrics, line, (size_t)n);
-    free(line);
-    return good || file_failed(e, "write to the metrics of", r->path, errno);
+    text_add(&line, "%s\n", s);
+    return append(r->metrics, line.s, line.length) || file_failed(e, "write to the metrics of", r->path, errno);
 }
