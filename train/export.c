@@ -134,7 +134,7 @@ static bool add_head(ts_model *m, const run_weights *w, const net *n, ts_error *
     add_logits(js_array(root, "outputs"), m, n, logits);
     ENDED_BY(heap_free) char *json = js_to_text(root, false);
     cJSON_Delete(root);
-    return json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the head");
+    return ts_model_extend(m, json, e);
 }
 
 /* A file of steps may leave dtypes and ranks of its outputs to them: they are known once it is bound. */
@@ -161,7 +161,7 @@ static bool add_types(ts_model *m, const run_weights *w, net *n, const data *d, 
     }
     ENDED_BY(heap_free) char *json = js_to_text(root, false);
     cJSON_Delete(root);
-    return json ? ts_model_extend(m, json, e) : err_memory(e, 0, "the description of the outputs");
+    return ts_model_extend(m, json, e);
 }
 
 static bool is_factor(const char *name)

@@ -24,19 +24,17 @@ static int worst_first(const void *x, const void *y)
     return a->by != b->by ? (a->by < b->by ? 1 : -1) : (a->i > b->i) - (a->i < b->i);
 }
 
-/* All that are wrong, the worst first; of numbers all. The caller's. */
-static slip *slips_of(const data *d, const verdict *v, bool classes, int64_t *n)
+/* All that are wrong, the worst first; of numbers all; gives how many. */
+static int64_t find_slips(const data *d, const verdict *v, bool classes, slip *all)
 {
-    slip *all = calloc((size_t)d->n + 1, sizeof *all);
-    *n = 0;
-    for (int64_t i = 0; all && i < d->n; i++)
+    int64_t n = 0;
+    for (int64_t i = 0; i < d->n; i++)
         if (!classes)
-            all[(*n)++] = (slip){i, fabs(v->score[i] - d->label[i])};
+            all[n++] = (slip){i, fabs(v->score[i] - d->label[i])};
         else if (v->said[i] != (int64_t)d->label[i])
-            all[(*n)++] = (slip){i, v->sure[i]};
-    if (all)
-        qsort(all, (size_t)*n, sizeof *all, worst_first);
-    return all;
+            all[n++] = (slip){i, v->sure[i]};
+    qsort(all, (size_t)n, sizeof *all, worst_first);
+    return n;
 }
 
 /* ---- what an example is ---- */
@@ -103,11 +101,13 @@ static void add_confusion(cJSON *root, const data *d, const verdict *v)
 bool misjudged_write(const char *run, int64_t step, const train_options *w, const data *d, const verdict *v,
                      ts_error *e)
 {
-    int64_t n;
     const bool of_classes = task_of(w)->label == LABEL_CLASS;
     if (w->loss || !d->label || !task_of(w)->labels)
         return true;
-    slip *all = slips_of(d, v, of_classes, &n);
+    ENDED_BY(heap_free) slip *all = calloc((size_t)d->n + 1, sizeof *all);
+    if (!all)
+        return err_memory(e, ((size_t)d->n + 1) * sizeof *all, "what was misjudged");
+    const int64_t n = find_slips(d, v, of_classes, all);
     ENDED_BY(js_free) cJSON *root = cJSON_CreateObject();
     js_put(root, "format:%s,task:%s,step:%g,n:%g", "misjudged/1", w->task, (double)step, (double)d->n);
     js_number(root, of_classes ? "wrong" : "examples", (double)n);
@@ -118,11 +118,8 @@ bool misjudged_write(const char *run, int64_t step, const train_options *w, cons
     for (const char *at = w->names; option_line(&at, line);)
         js_item(names, line);
     cJSON *list = js_array(root, "worst");
-    for (int64_t i = 0; all && i < n && i < WORST; i++)
+    for (int64_t i = 0; i < n && i < WORST; i++)
         add_slip(list, d, v, of_classes, all[i].i);
-    char *s = all ? js_to_text(root, true) : NULL;
-    const bool good = s ? files_write(run, "misjudged.json", s, strlen(s), e)
-                        : err_memory(e, all ? 0 : (size_t)n * sizeof *all, "what was misjudged");
-    free(s), free(all);
-    return good;
+    ENDED_BY(heap_free) char *s = js_to_text(root, true);
+    return files_write(run, "misjudged.json", s, strlen(s), e);
 }
