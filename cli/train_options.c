@@ -32,14 +32,10 @@ static void add(char out[OPTION_TEXT_MOST], const char *before, const char *word
     snprintf(out + n, OPTION_TEXT_MOST - n, "%s%s", before, word);
 }
 
-/* Of "beta1=0.9 eps=1e-8" the value of the name, so long; NULL: it has no such setting. */
-static const char *setting(const char *settings, const char *name, int *length)
+static bool same_word(const char *a, const char *b)
 {
-    const size_t n = strlen(name);
-    for (const char *s = settings; *s; s += strcspn(s, " "), s += strspn(s, " "))
-        if (strncmp(s, name, n) == 0 && s[n] == '=')
-            return *length = (int)strcspn(s + n + 1, " "), s + n + 1;
-    return NULL;
+    const size_t n = strcspn(a, " ");
+    return b && strcspn(b, " ") == n && memcmp(a, b, n) == 0;
 }
 
 /* "1e-8 of adam, adamw; 1e-30 of adafactor": each optimizer's own, those that agree together. */
@@ -47,24 +43,19 @@ static void add_settings(char out[OPTION_TEXT_MOST], const char *name)
 {
     const char *of;
     for (int i = 0; (of = ts_optimizer_name(i)); i++) {
-        int n = 0, other = 0;
-        const char *value = setting(ts_optimizer_settings(i), name, &n);
+        const char *value = step_value(ts_optimizer_settings(i), name);
         bool told = !value;
-        for (int k = 0; k < i && !told; k++) {
-            const char *before = setting(ts_optimizer_settings(k), name, &other);
-            told = before && other == n && memcmp(before, value, (size_t)n) == 0;
-        }
+        for (int k = 0; k < i && !told; k++)
+            told = same_word(value, step_value(ts_optimizer_settings(k), name));
         if (told)
             continue;
         char number[32];
-        snprintf(number, sizeof number, "%.*s of ", n, value);
+        snprintf(number, sizeof number, "%.*s of ", (int)strcspn(value, " "), value);
         add(out, *out ? "; " : "", number);
         add(out, "", of);
-        for (int k = i + 1; ts_optimizer_name(k); k++) {
-            const char *after = setting(ts_optimizer_settings(k), name, &other);
-            if (after && other == n && memcmp(after, value, (size_t)n) == 0)
+        for (int k = i + 1; ts_optimizer_name(k); k++)
+            if (same_word(value, step_value(ts_optimizer_settings(k), name)))
                 add(out, ", ", ts_optimizer_name(k));
-        }
     }
 }
 

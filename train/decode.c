@@ -3,6 +3,7 @@
 #include "train/decode.h"
 
 #include "graph/base/base.h"
+#include "train/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +82,6 @@ static bool looks_back(decoder *d, const ts_array *a, const ts_array *b, int64_t
     return same;
 }
 
-static bool set(ts_plan *p, ts_tensor t, const ts_array *a, ts_error *e)
-{
-    const int at = ts_plan_find(p, ts_name(t));
-    return at < 0 || ts_plan_set(p, at, a, e);
-}
-
 /* All tokens at once; keeps what they leave. */
 static bool begin(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 {
@@ -96,7 +91,7 @@ static bool begin(decoder *d, const int64_t *id, int64_t n, ts_error *e)
     if (good && n < d->length && !looks_back(d, a, b, n))
         give_up(d, "places of the model depend on later ones");
     for (int i = 0; good && d->step && i < d->steps.n; i++)
-        good = set(d->step, d->steps.state[i].from, &a[i + 1], e);
+        good = step_give(d->step, ts_name(d->steps.state[i].from), &a[i + 1], e);
     if (good)
         take_row(d, &a[0], n - 1), d->known = n;
     for (int i = 0; i < 2 * count; i++)
@@ -113,8 +108,9 @@ static bool one_more(decoder *d, int64_t id, ts_error *e)
         row.dim[i] = 1;
     row.data = row.dtype == TS_I32 ? (void *)&small : (void *)&id;
     const ts_array place = {.dtype = TS_I64, .data = &d->known};
-    const bool good = set(d->step, d->steps.place, &place, e) && set(d->step, d->steps.row, &row, e) &&
-                      ts_plan_run(d->step, e) && ts_plan_get(d->step, 0, &y, e);
+    const bool good = step_give(d->step, ts_name(d->steps.place), &place, e) &&
+                      step_give(d->step, ts_name(d->steps.row), &row, e) && ts_plan_run(d->step, e) &&
+                      ts_plan_get(d->step, 0, &y, e);
     if (good)
         take_row(d, &y, 0), d->known++;
     ts_array_free(&y);

@@ -64,7 +64,7 @@ ts_tensor net_call(ts_graph *g, int count, const ts_tensor *in, const char *fmt,
 /* ---- the model's output ---- */
 static bool find_output(net *n, const char *name, ts_error *e)
 {
-    char list[512] = "";
+    ENDED_BY(text_free) text list = {0};
     for (int i = 0; i < ts_model_outputs(n->model); i++) {
         ts_port p;
         ts_model_output(n->model, i, &p);
@@ -72,11 +72,10 @@ static bool find_output(net *n, const char *name, ts_error *e)
             n->output = ts_model_tensor(n->model, i);
             return true;
         }
-        const size_t at = strlen(list);
-        snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", p.name);
+        text_add(&list, "%s%s", list.length ? ", " : "", p.name);
     }
     err_set(e, TS_USAGE, "the model has no output \"%s\"", name ? name : "");
-    return err_hint(e, "its outputs are %s", list);
+    return err_hint(e, "its outputs are %s", text_str(&list));
 }
 
 bool net_wrong_rank(const net *n, const char *wanted, ts_error *e)

@@ -67,11 +67,9 @@ static bool array_feed(feed *f, const data *d, ts_error *e)
 /* An array that nothing reads is a mistake of typing. */
 static bool all_read(const net *n, const data *d, ts_error *e)
 {
-    char list[400] = "";
-    for (int k = 0; k < n->n_feed; k++) {
-        const size_t at = strlen(list);
-        snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", n->feed[k].port.name);
-    }
+    ENDED_BY(text_free) text list = {0};
+    for (int k = 0; k < n->n_feed; k++)
+        text_add(&list, "%s%s", k ? ", " : "", n->feed[k].port.name);
     for (int i = 0; i < d->n_array; i++) {
         bool found = strcmp(d->name[i], "label") == 0;
         for (int k = 0; k < n->n_feed; k++)
@@ -79,7 +77,7 @@ static bool all_read(const net *n, const data *d, ts_error *e)
         if (found)
             continue;
         err_set(e, TS_USAGE, "the model has no input \"%s\"", d->name[i]);
-        return err_hint(e, "its inputs are %s; label gives the labels", list);
+        return err_hint(e, "its inputs are %s; label gives the labels", text_str(&list));
     }
     return true;
 }

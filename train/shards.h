@@ -65,8 +65,7 @@ typedef struct shards {
     double *loss, *square, *sliced, *room; /* [shard], [slice][weight], [slice], [slice's elements / 16] */
     char **name;                           /* of the states, as checkpoints have them */
 } shards;
-/* In step.c; the plan is the step's, or the update's. What a plan does not need is not set. */
-bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e);
+/* In step.c; the plan is the step's, or the update's. */
 bool step_gradients(step *s, net *n, ts_tensor *in, ts_tensor *grad, ts_error *e); /* each as its parameter */
 bool step_scalar(ts_plan *p, int output, double *v, ts_error *e);
 bool step_number(const step *s, ts_plan *p, int64_t at, ts_error *e);

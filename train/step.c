@@ -41,13 +41,13 @@ const char *step_setting(const char *option)
     return NULL;
 }
 
-static bool has_setting(const char *settings, const char *name)
+const char *step_value(const char *settings, const char *name)
 {
     const size_t n = strlen(name);
     for (const char *s = settings; *s; s += strcspn(s, " "), s += strspn(s, " "))
         if (strncmp(s, name, n) == 0 && s[n] == '=')
-            return true;
-    return false;
+            return s + n + 1;
+    return NULL;
 }
 
 /* Values with which no step can work, whatever the data. */
@@ -63,17 +63,15 @@ static bool works(const wanted *x, ts_error *e)
 static bool takes_settings(const train_options *w, const char *own, ts_error *e)
 {
     wanted all[N_SETTING];
-    char list[200] = "";
+    ENDED_BY(text_free) text list = {0};
     settings_of(w, all);
-    for (int i = 0; i < N_SETTING; i++) {
-        const size_t at = strlen(list);
-        if (has_setting(own, all[i].setting))
-            snprintf(list + at, sizeof list - at, "%s--%s", at ? ", " : "", all[i].option);
-    }
     for (int i = 0; i < N_SETTING; i++)
-        if (all[i].value >= 0 && !has_setting(own, all[i].setting)) {
+        if (step_value(own, all[i].setting))
+            text_add(&list, "%s--%s", list.length ? ", " : "", all[i].option);
+    for (int i = 0; i < N_SETTING; i++)
+        if (all[i].value >= 0 && !step_value(own, all[i].setting)) {
             err_set(e, TS_USAGE, "--%s: %s has no such setting", all[i].option, w->optimizer);
-            return err_hint(e, "its own are %s", list);
+            return err_hint(e, "its own are %s", text_str(&list));
         }
     for (int i = 0; i < N_SETTING; i++)
         if (!works(&all[i], e))
@@ -86,16 +84,15 @@ static bool takes_settings(const train_options *w, const char *own, ts_error *e)
 
 static bool optimizer_fits(const train_options *w, ts_error *e)
 {
-    char list[400] = "";
+    ENDED_BY(text_free) text list = {0};
     const char *name;
     for (int i = 0; (name = ts_optimizer_name(i)); i++) {
-        const size_t at = strlen(list);
         if (strcmp(name, w->optimizer) == 0)
             return takes_settings(w, ts_optimizer_settings(i), e);
-        snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", name);
+        text_add(&list, "%s%s", i ? ", " : "", name);
     }
     err_set(e, TS_USAGE, "there is no optimizer \"%s\"", w->optimizer);
-    return err_hint(e, "those there are: %s", list);
+    return err_hint(e, "those there are: %s", text_str(&list));
 }
 
 /* "adamw decay=0.1": settings that nobody gave are the optimizer's own. */

@@ -36,7 +36,8 @@ typedef struct step {
 } step;
 /* What optimizers call what the option sets; NULL: it sets nothing of theirs. */
 const char *step_setting(const char *option);
-typedef struct step_span { /* of the learning rate */
+const char *step_value(const char *settings, const char *name); /* in "beta1=0.9 eps=1e-8"; NULL: it has none */
+typedef struct step_span {                                      /* of the learning rate */
     int64_t total, warmup;
 } step_span;
 /* n: of the examples of one shard. Where there are several, r says who computes which. */
@@ -99,6 +100,7 @@ ts_given *step_trained_make(step *s,
                             ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
+bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e); /* what a plan does not need is not set */
 cJSON *plan_facts(ts_plan *p, ts_error *e); /* ts_plan_json of it, for cJSON_Delete; NULL: *e says why */
 /* What a step takes, for cJSON_Delete: "bytes" for weights, what the optimizer keeps, gradients and all other values,
  * as planned; "alive_bytes" with the largest set of values that are alive at once instead; "recompute" and "notes" as
