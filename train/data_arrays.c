@@ -23,8 +23,7 @@ static bool add_array(data *out, const char *line, ts_error *e)
         if (strncmp(out->name[i], line, (size_t)(equals - line)) == 0 && !out->name[i][equals - line])
             return err_set(e, TS_USAGE, "\"%s\" is given twice", out->name[i]), err_hint(e, "leave one of them out");
     char *name = strndup(line, (size_t)(equals - line));
-    if (!name)
-        return err_memory(e, (size_t)(equals - line), "a name");
+    MUST(name);
     if (!(data_is_images(equals + 1) ? data_images(name, equals + 1, a, e) : ts_npy_read(equals + 1, a, e)))
         return free(name), false;
     out->name[out->n_array++] = name;

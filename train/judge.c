@@ -263,11 +263,10 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
 {
     const net *n = &j->net;
     const int64_t whole = n->stream ? (d->n - 1) / n->length : d->n;
-    int64_t *which = calloc((size_t)n->batch, sizeof *which);
+    ENDED_BY(heap_free) int64_t *which = heap_array((size_t)n->batch, sizeof *which);
     ts_array all[MOST_FED] = {{0}};
     tally t = {0};
-    bool good = make_room(out, n, whole, depth, e) &&
-                (which || err_memory(e, (size_t)n->batch * sizeof *which, "a batch of examples"));
+    bool good = make_room(out, n, whole, depth, e);
     t.n_fact = !has_classes(n) ? 1 : out->share ? ALL_FACTS : FACTS;
     good = good && (has_classes(n) ? plan_of_facts(j, t.n_fact, o, e) : judge_plan(j, o, e));
     for (int64_t first = 0; good && first < whole; first += n->batch) {
@@ -280,7 +279,6 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
         if (o->progress)
             o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
     }
-    free(which);
     out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
     mean_classes(out);
     out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;

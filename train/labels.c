@@ -115,10 +115,8 @@ static bool add_name(labels *l, const rows *r, const char *s, size_t n, int64_t 
         return err_hint(e, "--columns TEXT,LABEL says which column has the labels; --task regress is for numbers");
     }
     if (!there) {
-        struct label *more = reallocarray(l->all, (size_t)l->n + 1, sizeof *more);
-        if (!more)
-            return err_memory(e, ((size_t)l->n + 1) * sizeof *more, "the names of %d classes", l->n + 1);
-        l->all = more;
+        struct label *more = l->all = reallocarray(l->all, (size_t)l->n + 1, sizeof *more);
+        MUST(more);
         memmove(&more[at + 1], &more[at], (size_t)(l->n - at) * sizeof *more);
         more[at] = (struct label){.name = strndup(s, n), .id = l->n, .line = r->line};
         l->n++;
@@ -200,9 +198,7 @@ static bool number_names(labels *l, const rows *r, data *out, ts_error *e)
 {
     text list = {0};
     const int64_t most = r->want->classes;
-    ENDED_BY(heap_free) int64_t *to = calloc((size_t)l->n, sizeof *to);
-    if (!to)
-        return err_memory(e, (size_t)l->n * sizeof *to, "the numbers of %d classes", l->n);
+    ENDED_BY(heap_free) int64_t *to = heap_array((size_t)l->n, sizeof *to);
     for (int i = 0; i < l->n; i++) {
         to[l->all[i].id] = i;
         text_add(&list, "%s\n", l->all[i].name);

@@ -274,9 +274,9 @@ static void fill_label(const net *n, const data *d, const int64_t *which, ts_arr
 /* Fewer examples than a batch: the first one fills it up, and whoever reads the result leaves those rows aside. */
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e)
 {
-    ENDED_BY(heap_free) int64_t *all = calloc((size_t)n->batch, sizeof *all);
-    bool good = all || err_memory(e, (size_t)n->batch * sizeof *all, "a batch of %lld examples", (long long)n->batch);
-    for (int64_t i = 0; good && i < n->batch; i++)
+    ENDED_BY(heap_free) int64_t *all = heap_array((size_t)n->batch, sizeof *all);
+    bool good = true;
+    for (int64_t i = 0; i < n->batch; i++)
         all[i] = which[i < count ? i : 0];
     for (int i = 0; good && i < n->n_feed; i++) {
         const feed *f = &n->feed[i];

@@ -2,7 +2,7 @@
 #include "train/timed.h"
 #include "train/task.h"
 
-#include "graph/base/err.h"
+#include "graph/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,13 +135,10 @@ static bool draw_data(timed_step *t, uint64_t seed, ts_error *e)
 bool timed_draw(timed_step *t, uint64_t seed, ts_error *e)
 {
     const net *n = &t->net;
-    ENDED_BY(heap_free) int64_t *which = calloc((size_t)n->batch, sizeof *which);
-    bool good = which ||
-                err_memory(e, (size_t)n->batch * sizeof *which, "a batch of %lld examples", (long long)n->batch);
-    for (int64_t i = 0; good && i < n->batch; i++)
+    ENDED_BY(heap_free) int64_t *which = heap_array((size_t)n->batch, sizeof *which);
+    for (int64_t i = 0; i < n->batch; i++)
         which[i] = n->stream ? i * n->length : i;
-    good = good && draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);
-    return good;
+    return draw_data(t, seed, e) && !e->code && net_arrays(n, &t->data, which, n->batch, t->batch, e);
 }
 
 /* ---- the step ---- */

@@ -298,13 +298,9 @@ static bool patience_ends(const training *t)
 /* A signal asks for the end between steps, so what is saved is always that of a whole one. */
 static int train(training *t, ts_error *e)
 {
-    const int64_t batch = t->asked->batch;
     ENDED_BY(heap_free) double *norms = heap_array((size_t)t->step.n_parameter + 1, sizeof *norms);
-    t->which = calloc((size_t)batch, sizeof *t->which);
-    bool good = (t->which ||
-                 err_memory(e, (size_t)batch * sizeof *t->which, "a batch of %lld examples", (long long)batch)) &&
-                breakdown_make(&t->breakdown, t->step.plan, &t->options, e),
-         stopped = false;
+    t->which = heap_array((size_t)t->asked->batch, sizeof *t->which);
+    bool good = breakdown_make(&t->breakdown, t->step.plan, &t->options, e), stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
     if (good)
         ranks_take(&t->ranks, &t->course, sizeof t->course);
