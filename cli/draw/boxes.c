@@ -10,18 +10,11 @@
 
 enum { CHEAP = 16, CHEAP_RECIPE = 4 }; /* FLOPs for an element, at most */
 
-typedef struct frame { /* a branch of the tree */
-    int outer;         /* the one around it */
-    char *name;
-} frame;
-
 typedef struct folding {
     boxes *b;
     bool *constant;        /* by id: made of weights alone */
     int *readers, *reader; /* by id, once recipes are folded: how many boxes read it, 2 for many; the last one */
-    int *place;            /* by id: the frame it is in; 0: none */
-    frame *frame;
-    int n_frame, in_frame, cap_frame; /* in_frame: while the tree is walked */
+    frames frames;         /* of every layer */
 } folding;
 
 static int number(const cJSON *o, const char *name)
@@ -102,45 +95,22 @@ static void fold_constants(folding *f, const cJSON *model)
 }
 
 /* ---- cheap steps ---- */
-static void enter(void *user, const char *name, int times)
+static bool within(const frames *f, int inner, int outer)
 {
-    folding *f = user;
-    (void)times;
-    f->frame = heap_grown(f->frame, f->n_frame, &f->cap_frame, sizeof *f->frame);
-    f->frame[f->n_frame] = (frame){f->in_frame, strdup(name)};
-    if (!f->frame[f->n_frame].name)
-        memory_failed(strlen(name) + 1, "the name of a frame");
-    f->in_frame = f->n_frame++;
-}
-
-static void leave(void *user)
-{
-    folding *f = user;
-    f->in_frame = f->frame[f->in_frame].outer;
-}
-
-static void place(void *user, const cJSON *node)
-{
-    folding *f = user;
-    f->place[number(node, "id")] = f->in_frame;
-}
-
-static bool within(const folding *f, int inner, int outer)
-{
-    while (inner > outer && inner > 0)
-        inner = f->frame[inner].outer;
+    while (inner > outer && inner >= 0)
+        inner = f->of[inner].outer;
     return inner == outer;
 }
 
 /* One within the other or beside it under another name ("conv1", "relu"), so that no step leaves the layer that it is
  * in. */
-static bool near(const folding *f, int a, int b)
+static bool near(const frames *f, int a, int b)
 {
-    const int x = f->place[a], y = f->place[b];
-    if (x == y || !x || !y)
-        return x == y || f->frame[x + y].outer == 0;
+    const int x = f->home[a], y = f->home[b];
+    if (x == y || x < 0 || y < 0)
+        return x == y || f->of[x > y ? x : y].outer < 0;
     return within(f, x, y) || within(f, y, x) ||
-           (f->frame[x].outer == f->frame[y].outer && !tree_like(f->frame[x].name, f->frame[y].name));
+           (f->of[x].outer == f->of[y].outer && !tree_like(f->of[x].name, f->of[y].name));
 }
 
 static void count_readers(folding *f, const cJSON *model)
@@ -178,7 +148,7 @@ static int latest(const folding *f, int id, double work, int i, int found)
     {
         const int a = result_of(f->b, in->valueint);
         if (a > found && a != id && !f->constant[a] && !box_is_leaf(f->b->node[a]) && f->readers[a] == 1 &&
-            near(f, a, id) && cheap(f->b, id, work, a))
+            near(&f->frames, a, id) && cheap(f->b, id, work, a))
             found = a;
     }
     return found;
@@ -203,13 +173,6 @@ static void fold_steps(folding *f)
         b->next[after] = i;
         b->box[i] = box_of(b, after);
     }
-}
-
-/* ---- equal layers ---- */
-static void note_twin(void *user, const cJSON *node, const cJSON *first)
-{
-    const boxes *b = user;
-    b->twin[number(node, "id")] = b->twin[number(first, "id")];
 }
 
 /* ---- inputs ---- */
@@ -267,22 +230,18 @@ static void fold_inputs(boxes *b)
 /* ---- all of it ---- */
 static void fold_all(folding *f, const cJSON *model, const branch *tree)
 {
-    const tree_visitor frames = {f, enter, leave, place, NULL}, twins = {.user = f->b, .twin = note_twin};
     const size_t n = (size_t)f->b->n;
     f->constant = heap_array(n + 1, sizeof *f->constant);
     f->readers = heap_array(n + 1, sizeof *f->readers), f->reader = heap_array(n + 1, sizeof *f->reader);
-    f->place = heap_array(n + 1, sizeof *f->place);
-    f->frame = heap_grown(NULL, 0, &f->cap_frame, sizeof *f->frame);
-    f->n_frame = 1; /* 0: what has no place in the tree */
+    f->frames = frames_make(tree, f->b->n, false);
     fold_constants(f, model);
-    tree_visit(tree, &frames);
     count_readers(f, model);
     fold_steps(f);
-    tree_visit(tree, &twins);
+    frames layers = frames_make(tree, f->b->n, true);
+    memcpy(f->b->twin, layers.twin, n * sizeof *layers.twin);
     fold_inputs(f->b);
-    for (int i = 1; i < f->n_frame; i++)
-        free(f->frame[i].name);
-    free(f->constant), free(f->readers), free(f->reader), free(f->place), free(f->frame);
+    frames_free(&layers), frames_free(&f->frames);
+    free(f->constant), free(f->readers), free(f->reader);
 }
 
 boxes boxes_make(const cJSON *model, const branch *tree, const fold *how)

@@ -16,11 +16,11 @@ typedef struct picture {
     FILE *f;
     const cJSON *model;
     boxes boxes;
-    int frames, depth, drawn;
-    int *held, *open; /* by frame, in the order of the tree: boxes in it; by depth: the frame */
-    int cap_held, cap_open;
+    frames frames;
+    int *held;         /* by frame: boxes in it */
+    int *first, *next; /* by frame + 1, by box: the first box of it, the next box of the same one; + 1 */
+    int drawn;
     char *alone; /* names of frames around nothing but the box that comes next */
-    bool counting;
     fold fold;
 } picture;
 
@@ -167,54 +167,61 @@ static void put_box(picture *p, int id)
 }
 
 /* ---- frames: one around a single box is a name in that box ---- */
-static void put_frame(picture *p, const char *name, int times)
+static bool is_drawn(const picture *p, int i)
 {
+    return p->held[i] != 1 || p->fold.whole;
+}
+
+static void open_frame(picture *p, int i)
+{
+    const struct frame *own = &p->frames.of[i];
     text whole = {0};
-    text_add(&whole, "%s%s%s", p->alone ? p->alone : "", p->alone ? "." : "", name);
-    if (times > 1)
-        text_add(&whole, "  (%d times)", times);
+    text_add(&whole, "%s%s%s", p->alone ? p->alone : "", p->alone ? "." : "", own->name);
+    if (own->times > 1)
+        text_add(&whole, "  (%d times)", own->times);
     char *label = text_take(&whole);
     free(p->alone);
     p->alone = NULL;
-    if (p->held[p->frames] == 1 && !p->fold.whole) {
+    if (!is_drawn(p, i)) {
         p->alone = label;
         return;
     }
-    fprintf(p->f, "  subgraph cluster_%d {\n  label=\"", p->frames);
+    fprintf(p->f, "  subgraph cluster_%d {\n  label=\"", i);
     dot_name(p->f, label);
     fprintf(p->f, "\"\n");
     free(label);
 }
 
-static void enter(void *user, const char *name, int times)
+static bool is_placed(const picture *p, int id)
 {
-    picture *p = user;
-    p->held = heap_grown(p->held, p->frames, &p->cap_held, sizeof *p->held);
-    p->open = heap_grown(p->open, p->depth, &p->cap_open, sizeof *p->open);
-    p->open[p->depth++] = p->frames;
-    if (!p->counting)
-        put_frame(p, name, times);
-    p->frames++;
+    return !box_is_leaf(p->boxes.node[id]) && box_of(&p->boxes, id) == id;
 }
 
-static void leave(void *user)
+static void place_boxes(picture *p)
 {
-    picture *p = user;
-    const int frame = p->open[--p->depth];
-    if (!p->counting && (p->held[frame] != 1 || p->fold.whole))
-        fprintf(p->f, "  }\n");
+    const size_t n = (size_t)p->frames.n + 1;
+    p->held = heap_array(n, sizeof *p->held), p->first = heap_array(n, sizeof *p->first);
+    p->next = heap_array((size_t)p->boxes.n + 1, sizeof *p->next);
+    for (int id = p->boxes.n - 1; id >= 0; id--) {
+        const int in = p->frames.home[id];
+        if (!is_placed(p, id))
+            continue;
+        p->next[id] = p->first[in + 1], p->first[in + 1] = id + 1;
+        for (int i = in; i >= 0; i = p->frames.of[i].outer)
+            p->held[i]++;
+    }
 }
 
-static void place(void *user, const cJSON *node)
+static void put_inside(picture *p, int outer)
 {
-    picture *p = user;
-    const int id = (int)js_get_number(node, "id", 0);
-    if (box_of(&p->boxes, id) != id)
-        return;
-    for (int i = 0; p->counting && i < p->depth; i++)
-        p->held[p->open[i]]++;
-    if (!p->counting)
-        put_box(p, id);
+    for (int id = p->first[outer + 1]; id; id = p->next[id - 1])
+        put_box(p, id - 1);
+    for (int i = outer + 1; i < p->frames.n && p->frames.of[i].outer >= outer; i++)
+        if (p->frames.of[i].outer == outer) {
+            open_frame(p, i);
+            put_inside(p, i);
+            fputs(is_drawn(p, i) ? "  }\n" : "", p->f);
+        }
 }
 
 /* ---- arrows ---- */
@@ -314,28 +321,22 @@ static void put_outputs(picture *p)
 }
 
 /* ---- the picture ---- */
-static void no_twin(void *user, const cJSON *node, const cJSON *first)
-{
-    (void)user, (void)node, (void)first;
-}
-
 static void draw(picture *p)
 {
     branch *tree = tree_make(p->model);
-    const tree_visitor visit = {p, enter, leave, place, p->fold.whole ? NULL : no_twin};
     p->boxes = boxes_make(p->model, tree, &p->fold);
+    p->frames = frames_make(tree, p->boxes.n, !p->fold.whole);
     for (int i = 0; i < p->boxes.n; i++)
         if (box_is_leaf(p->boxes.node[i]) && box_of(&p->boxes, i) == i)
             put_box(p, i);
-    p->counting = true;
-    tree_visit(tree, &visit);
-    p->counting = false, p->frames = 0;
-    tree_visit(tree, &visit);
+    place_boxes(p);
+    put_inside(p, -1);
     put_arrows(p);
     put_outputs(p);
     boxes_free(&p->boxes);
     tree_free(tree);
-    free(p->held), free(p->open);
+    frames_free(&p->frames);
+    free(p->held), free(p->first), free(p->next);
 }
 
 /* The same within a label in HTML. */

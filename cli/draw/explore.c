@@ -10,59 +10,13 @@
 
 /* ---- the graph ---- */
 
-typedef struct walk { /* of the tree of names */
-    text branches;    /* [name, how many, the one around it] each */
-    int n, in;        /* branches; the one that is walked */
-    int *around;      /* by branch */
-    int cap;
-    int *home; /* by node: its branch */
-} walk;
-
-static int number(const cJSON *node)
+/* [name, how many, the one around it] each; frees them */
+static void put_branches(text *t, frames *f)
 {
-    return (int)js_get_number(node, "id", 0);
-}
-
-static void enter(void *user, const char *name, int times)
-{
-    walk *w = user;
-    json_add(&w->branches, "[%s,%d,%d]", name, times, w->in);
-    w->around = heap_grown(w->around, w->n, &w->cap, sizeof *w->around);
-    w->around[w->n] = w->in;
-    w->in = w->n++;
-}
-
-static void leave(void *user)
-{
-    walk *w = user;
-    w->in = w->around[w->in];
-}
-
-static void stand(void *user, const cJSON *node)
-{
-    walk *w = user;
-    w->home[number(node)] = w->in;
-}
-
-static void twin(void *user, const cJSON *node, const cJSON *first)
-{
-    walk *w = user;
-    w->home[number(node)] = w->home[number(first)];
-}
-
-static walk walked(const branch *tree, int n, bool folded)
-{
-    walk w = {.in = -1, .home = heap_array((size_t)n + 1, sizeof *w.home)};
-    for (int i = 0; i < n; i++)
-        w.home[i] = -1;
-    tree_visit(tree, &(tree_visitor){&w, enter, leave, stand, folded ? twin : NULL});
-    return w;
-}
-
-static void put_branches(text *t, walk *w) /* frees it */
-{
-    text_add(t, "%s]", text_str(&w->branches));
-    text_free(&w->branches), free(w->around), free(w->home);
+    for (int i = 0; i < f->n; i++)
+        json_add(t, "[%s,%d,%d]", f->of[i].name, f->of[i].times, f->of[i].outer);
+    text_add(t, "]");
+    frames_free(f);
 }
 
 /* [op, label, dtype, shape, operands, flops, number in the graph, attributes, box, which of its like, branch where
@@ -83,13 +37,13 @@ static void put_graph(text *t, const cJSON *model)
     const cJSON *o, *id, *nodes = js_get(model, "nodes");
     const int n = cJSON_GetArraySize(nodes);
     branch *tree = tree_make(model);
-    walk folded = walked(tree, n, true), whole = walked(tree, n, false);
+    frames folded = frames_make(tree, n, true), whole = frames_make(tree, n, false);
     boxes b = boxes_make(model, tree, &(fold){0});
     ENDED_BY(heap_free) int *seen = heap_array((size_t)n + 1, sizeof *seen);
     json_add(t, "nodes:[");
     cJSON_ArrayForEach(o, nodes)
     {
-        const int i = number(o), first = b.twin[i];
+        const int i = (int)js_get_number(o, "id", 0), first = b.twin[i];
         put_node(t, o, box_of(&b, i), seen[first]++, folded.home[i], whole.home[i]);
     }
     text_add(t, "]");

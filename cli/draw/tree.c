@@ -418,43 +418,66 @@ static void put_children(printer *p, const branch *b, int level)
     }
 }
 
-/* ---- walking ---- */
+/* ---- frames ---- */
 
-static void visit_twins(const tree_visitor *v, const branch *b, const branch *first)
+static int number(const cJSON *node)
 {
-    for (int i = 0; i < b->n_node; i++)
-        v->twin(v->user, b->node[i], first->node[i]);
-    for (int i = 0; i < b->n_child; i++)
-        visit_twins(v, b->child[i], first->child[i]);
+    return (int)js_get_number(node, "id", 0);
 }
 
-static void visit_branch(const tree_visitor *v, const branch *b, const char *name, int times)
+static int add_frame(frames *f, const char *name, int times, int outer)
 {
-    if (b->n_child == 1 && b->n_node == 0 && times == 1) {
-        char longer[NAME];
-        snprintf(longer, sizeof longer, "%s%s%s", name, *name ? "." : "", b->child[0]->name);
-        visit_branch(v, b->child[0], longer, 1);
-        return;
+    f->of = heap_grown(f->of, f->n, &f->cap, sizeof *f->of);
+    f->of[f->n] = (struct frame){strdup(name), outer, times};
+    if (!f->of[f->n].name)
+        memory_failed(strlen(name) + 1, "the name of a frame");
+    return f->n++;
+}
+
+static void place_twins(frames *f, const branch *b, const branch *first)
+{
+    for (int i = 0; i < b->n_node; i++) {
+        const int id = number(b->node[i]), own = number(first->node[i]);
+        f->twin[id] = f->twin[own], f->home[id] = f->home[own];
     }
-    if (v->enter)
-        v->enter(v->user, name, times);
-    tree_visit(b, v);
-    if (v->leave)
-        v->leave(v->user);
+    for (int i = 0; i < b->n_child; i++)
+        place_twins(f, b->child[i], first->child[i]);
 }
 
-void tree_visit(const branch *b, const tree_visitor *v)
+static void place_all(frames *f, const branch *b, int in, bool folded)
 {
     char name[NAME];
-    for (int i = 0; v->node && i < b->n_node; i++)
-        v->node(v->user, b->node[i]);
+    for (int i = 0; i < b->n_node; i++)
+        f->home[number(b->node[i])] = in;
     for (int i = 0, n; i < b->n_child; i += n) {
-        n = v->twin ? alike(b, i) : 1;
+        const branch *own = b->child[i];
+        n = folded ? alike(b, i) : 1;
         name_alike(name, b, i, n);
-        visit_branch(v, b->child[i], name, n);
+        for (; own->n_child == 1 && own->n_node == 0 && n == 1; own = own->child[0]) {
+            const size_t used = strlen(name);
+            snprintf(name + used, sizeof name - used, "%s%s", used ? "." : "", own->child[0]->name);
+        }
+        place_all(f, own, add_frame(f, name, n, in), folded);
         for (int k = 1; k < n; k++)
-            visit_twins(v, b->child[i + k], b->child[i]);
+            place_twins(f, b->child[i + k], b->child[i]);
     }
+}
+
+frames frames_make(const branch *root, int nodes, bool folded)
+{
+    const size_t n = (size_t)nodes + 1;
+    frames f = {.home = heap_array(n, sizeof *f.home), .twin = heap_array(n, sizeof *f.twin)};
+    for (int i = 0; i < nodes; i++)
+        f.home[i] = -1, f.twin[i] = i;
+    place_all(&f, root, -1, folded);
+    return f;
+}
+
+void frames_free(frames *f)
+{
+    for (int i = 0; i < f->n; i++)
+        free(f->of[i].name);
+    free(f->of), free(f->home), free(f->twin);
 }
 
 void tree_print(const branch *root, int depth, FILE *f, bool color)

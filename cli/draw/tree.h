@@ -12,18 +12,19 @@ typedef struct branch branch;
 /* model: an object of model/1. It must outlive the tree. */
 branch *tree_make(const cJSON *model);
 void tree_free(branch *root);
-/* depth: levels to print; what lies below is summed. */
-/* Walks the tree from the root down. Of siblings that are printed as one only the first is entered, and `twin` tells of
- * every node of the others which node of the first it equals. Names of branches without anything of their own are
- * joined: "encoder.layer". Members may be NULL; without `twin` every sibling is entered. */
-typedef struct tree_visitor {
-    void *user;
-    void (*enter)(void *user, const char *name, int times);
-    void (*leave)(void *user);
-    void (*node)(void *user, const cJSON *node);
-    void (*twin)(void *user, const cJSON *node, const cJSON *first);
-} tree_visitor;
-double tree_elements(const cJSON *node);      /* of its value */
-bool tree_like(const char *a, const char *b); /* equal but for the digits in names */
-void tree_visit(const branch *root, const tree_visitor *v);
-void tree_print(const branch *root, int depth, FILE *f, bool color);
+/* The tree as frames, each in front of those within it. Names of branches without anything of their own are joined:
+ * "encoder.layer". Folded, siblings that are printed as one are one frame, and their nodes twins. */
+typedef struct frames {
+    int n, cap;
+    struct frame {
+        char *name;
+        int outer, times; /* outer: the one around it, -1: none */
+    } * of;
+    int *home; /* by id: the frame of a node; -1: none */
+    int *twin; /* by id: the node of the first of equal layers, or itself */
+} frames;
+frames frames_make(const branch *root, int nodes, bool folded);
+void frames_free(frames *f);
+double tree_elements(const cJSON *node);                             /* of its value */
+bool tree_like(const char *a, const char *b);                        /* equal but for the digits in names */
+void tree_print(const branch *root, int depth, FILE *f, bool color); /* levels; what lies below is summed */
