@@ -205,30 +205,23 @@ double process_peak_bytes(const process *p)
     return kib * 1024;
 }
 
-/* The last lines of stderr, on one line. */
-static void log_tail(const char *path, char *out, size_t size)
+void last_words(int fd, char *out, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    out[0] = 0;
-    if (fd < 0)
-        return;
-    off_t end = lseek(fd, 0, SEEK_END), from = end > TAIL ? end - TAIL : 0;
-    char text[TAIL + 1];
-    ssize_t n = pread(fd, text, TAIL, from);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    size_t used = 0;
-    for (ssize_t i = 0; i < n && used + 1 < size; i++)
-        out[used++] = text[i] == '\n' ? ' ' : text[i];
-    while (used > 0 && out[used - 1] == ' ')
-        used--;
-    out[used] = 0;
+    const off_t end = lseek(fd, 0, SEEK_END), from = end > (off_t)size - 1 ? end - (off_t)size + 1 : 0;
+    ssize_t n = pread(fd, out, size - 1, from);
+    out[n > 0 ? n : 0] = 0;
+    for (char *c = out; *c; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    while (n > 0 && out[n - 1] == ' ')
+        out[--n] = 0;
 }
 
 static void describe(const process *p, int status, char *why, size_t size)
 {
-    char tail[TAIL + 1];
-    log_tail(p->log, tail, sizeof tail);
+    char tail[TAIL + 1] = "";
+    const int fd = open(p->log, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        last_words(fd, tail, sizeof tail), close(fd);
     const char *between = tail[0] != 0 ? ": " : "";
     if (WIFSIGNALED(status))
         snprintf(why, size, "killed by signal %d (%s)%s%s", WTERMSIG(status), strsignal(WTERMSIG(status)), between,

@@ -37,6 +37,8 @@ typedef struct question {
 /* line: the answer without its end, valid until the next call. */
 answer process_ask(process *p, const question *q, const char **line);
 
+/* The end of what a file has, as one line. */
+void last_words(int fd, char *out, size_t size);
 void process_halt(process *p);               /* returns once it stands still; asking wakes it again */
 double process_peak_bytes(const process *p); /* largest resident set so far; NaN where it cannot be read */
 /* Ends it: kindly if it answers, else by force. why (may be NULL) gets how it ended, with the end of its stderr. */

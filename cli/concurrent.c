@@ -15,7 +15,6 @@ bool concurrent_bench(const args *a, ts_error *e)
     js_text(root, "model", args_noun(a, 0));
     rows = js_array(root, "rows");
     bool good = session_open(&s, a, args_noun(a, 0), e) && session_fill(&s, (uint64_t)args_integer(a, "seed"), e);
-    s.options.schema = args_text(a, "schema");
     concurrent c = {.model = s.model, .options = s.options, .value = s.value, .n_inputs = s.n_inputs, .requests = 1};
     c.seconds = args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time;
     good = good && concurrent_run(&c, rows, e);

@@ -26,7 +26,6 @@ bool decoding_bench(const args *a, ts_error *e)
                        .seed = (uint64_t)args_integer(a, "seed"),
                        .seconds = args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time,
                        .options = session_options(a)};
-    r.options.schema = args_text(a, "schema");
     cJSON *root = js_put(reply_make("decoding/1"), "model:%s", r.model);
     const bool good = decoding_run(&r, js_array(root, "rows"), &note, e);
     if (good)

@@ -163,7 +163,6 @@ static bool race_at(race *r, const char *dim, ts_error *e)
                heap_array(MOST_ROUNDS, sizeof *t.ratio)};
     bool ok = session_open_at(s, r->a, args_noun(r->a, 0), dim, e) &&
               session_fill(s, (uint64_t)args_integer(r->a, "seed"), e);
-    s->options.schema = args_text(r->a, "schema");
     ts_plan *alone = ok ? ts_plan_make(s->model, &s->options, e) : NULL;
     ok = alone && race_plans(r, alone, strrchr(dim, '=') + 1, &t, e);
     progress_close(&s->progress);
@@ -205,7 +204,6 @@ bool extents_race(const args *a, ts_error *e)
         ok = err_set(e, TS_USAGE, "bench: --at compares a program for a range of extents, and no --dim gives one");
         err_hint(e, "give a bound: --dim seq=1..512");
     }
-    r.varying.options.schema = args_text(a, "schema");
     r.plan = ok ? session_varying_make(&r.varying, e) : NULL;
     ok = r.plan && ts_plan_build(r.plan, e);
     progress_close(&r.varying.progress);

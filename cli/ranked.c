@@ -104,7 +104,6 @@ static cJSON *measure(contest *c, ts_error *e)
 {
     const args *a = c->args;
     const bool train = args_flag(a, "train");
-    c->options.schema = args_text(a, "schema");
     cJSON *root = reply_make("ranked/1");
     js_put(root, "model:%s,what:%s,ranks:%d,shards:%d", args_noun(a, 0), train ? "a step" : "a pass", c->ranks.count,
            c->shards);

@@ -123,19 +123,16 @@ bool results_give(const args *a, const char *results, ts_error *e)
     return a->console.json ? outfile_write("-", results, e) : results_show(&on, results, a->console.quiet, e);
 }
 
-bool results_write(const args *a, const char *json, bool (*page)(const char *json, char **html, ts_error *e),
-                   ts_error *e)
+bool results_publish(const args *a, const char *json, const published *how, ts_error *e)
 {
     const char *out = args_text(a, "out"), *report = args_text(a, "report");
     ENDED_BY(heap_free) char *html = NULL;
-    return (!out || outfile_write(out, json, e)) &&
-           (!report || (page(json, &html, e) && outfile_write(report, html, e)));
-}
-
-bool results_written_out(const args *a)
-{
-    const char *out = args_text(a, "out");
-    return out && strcmp(out, "-") == 0;
+    if ((out && !outfile_write(out, json, e)) ||
+        (report && !(how->page(json, &html, e) && outfile_write(report, html, e))))
+        return false;
+    if (out && strcmp(out, "-") == 0)
+        return true;
+    return a->console.json ? outfile_write("-", json, e) : how->show(a, json, e);
 }
 
 void results_stop(const args *a, int signal)

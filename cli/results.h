@@ -5,9 +5,12 @@
 
 /* The files that --out and --report name, the page as `page` makes it: what was measured over minutes must not be lost
  * to a closed terminal. */
-bool results_write(const args *a, const char *json, bool (*page)(const char *json, char **html, ts_error *e),
-                   ts_error *e);
-bool results_written_out(const args *a); /* --out -: standard output has them already */
+typedef struct published {
+    bool (*page)(const char *json, char **html, ts_error *e);
+    bool (*show)(const args *a, const char *json, ts_error *e); /* for people */
+} published;
+/* And on standard output: as it is with --json, else shown; nothing more where --out is - itself. */
+bool results_publish(const args *a, const char *json, const published *how, ts_error *e);
 /* What a signal cut short is safe: how to go on, and then the signal takes its course. 0: none came. */
 void results_stop(const args *a, int signal);
 

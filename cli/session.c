@@ -60,6 +60,7 @@ const option_group *const session_dim_groups[] = {&session_dim_options, &session
 ts_options session_options(const args *a)
 {
     return (ts_options){
+        .schema = verb_option(a->verb, "schema") ? args_text(a, "schema") : NULL,
         .target = args_text(a, "target"),
         .isa = args_text(a, "isa"),
         .machine = args_text(a, "machine"),

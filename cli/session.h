@@ -49,7 +49,7 @@ bool session_feed(const session *s, ts_plan *p, ts_error *e); /* gives a plan of
 /* Fails, naming them, if inputs are missing. One without elements is not: nobody has to write down its only value. */
 bool session_require(session *s, ts_error *e);
 void session_close(session *s);
-/* The plan options alone, without a model. */
+/* The plan options alone, without a model; and the schema, of verbs that take one. */
 ts_options session_options(const args *a);
 bool session_whole(const args *a, ts_error *e); /* --from and --to, which that has none of, are refused */
 /* A race of the model and on the machine that the options say; session_contest_free releases its lists. */

@@ -13,14 +13,11 @@ static const char form[] =
     "[points!at|<winner|times|<medians|~state\n{at=}\t[winner?{winner}|not decided]\t[times?{times:%.2f}x|-]\t"
     "[contestants*{;}{name} {median_ns}]\t{state}]";
 
-static void publish(const args *a, const char *json, ts_error *e)
+static bool show(const args *a, const char *json, ts_error *e)
 {
-    if (!results_write(a, json, report_sweep, e) || results_written_out(a))
-        return;
-    if (a->console.json)
-        outfile_write("-", json, e);
-    else
-        reply_give(a, cJSON_Parse(json), form);
+    (void)e;
+    reply_give(a, cJSON_Parse(json), form);
+    return true;
 }
 
 int sweep_race(const args *a, const bench_options *o, ts_error *e)
@@ -32,7 +29,7 @@ int sweep_race(const args *a, const bench_options *o, ts_error *e)
     each.resume = NULL;
     s.axes = args_list(a, "sweep", &s.n);
     if (bench_sweep(&each, &s, &json, &signal, e))
-        publish(a, json, e);
+        results_publish(a, json, &(published){report_sweep, show}, e);
     free((void *)s.axes);
     results_stop(a, e->code == TS_OK ? signal : 0);
     return e->code;

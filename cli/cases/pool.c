@@ -1,5 +1,6 @@
 /* pool.c - cases in processes of their own: what crashes or hangs ends alone. */
 #include "cli/cases/cases.h"
+#include "bench/process.h"
 #include "graph/base/clock.h"
 #include "graph/base/base.h"
 
@@ -67,19 +68,6 @@ static bool start(pool *p, slot *s, ts_error *e)
     return true;
 }
 
-/* What it said last, as one line. */
-static void last_words(const slot *s, char *out, size_t size)
-{
-    char tail[400];
-    const off_t end = lseek(s->said, 0, SEEK_END);
-    const off_t from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
-    const ssize_t n = pread(s->said, tail, sizeof tail - 1, from);
-    tail[n > 0 ? n : 0] = 0;
-    for (char *c = tail; *c; c++)
-        *c = *c == '\n' ? ' ' : *c;
-    snprintf(out, size, "%s", tail);
-}
-
 static void finish(pool *p, slot *s, bool late, outcome *all)
 {
     int status = 0;
@@ -90,7 +78,7 @@ static void finish(pool *p, slot *s, bool late, outcome *all)
     *out = s->out;
     if (late || s->got != sizeof s->out) {
         char words[400];
-        last_words(s, words, sizeof words);
+        last_words(s->said, words, sizeof words);
         *out = (outcome){.code = late ? TS_TIMEOUT : TS_BUG};
         if (late)
             snprintf(out->reason, sizeof out->reason, "not finished after %g s", p->w->seconds);

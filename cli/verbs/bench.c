@@ -156,23 +156,20 @@ static void release(bench_options *o)
     free((void *)o->schemas), free((void *)o->peers), free((void *)o->repro);
 }
 
-static bool publish(const args *a, const char *results, ts_error *e)
+static bool show(const args *a, const char *results, ts_error *e)
 {
-    if (!results_write(a, results, report_write, e))
-        return false;
-    if (results_written_out(a))
-        return true;
-    if (!results_give(a, results, e))
-        return false;
     const paper on = console_paper(&a->console);
-    if (args_flag(a, "profile") && !a->console.json && !profile_show(&on, results, e))
+    if (!results_show(&on, results, a->console.quiet, e) || (args_flag(a, "profile") && !profile_show(&on, results, e)))
         return false;
-    const char *spans = args_text(a, "trace");
-    if (spans && !trace_schemas(a, spans, e))
-        return false;
-    if (args_count(a, "report") && !a->console.json)
+    if (args_count(a, "report"))
         console_note(&a->console, "the report is in %s", args_text(a, "report"));
     return true;
+}
+
+static bool publish(const args *a, const char *results, ts_error *e)
+{
+    const char *spans = args_text(a, "trace");
+    return results_publish(a, results, &(published){report_write, show}, e) && (!spans || trace_schemas(a, spans, e));
 }
 
 /* Results that a signal cut short are safe now: how to go on, and then the signal takes its course. */

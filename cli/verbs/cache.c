@@ -34,7 +34,6 @@ static bool warm(const args *a, const char *what, cJSON *list, ts_error *e)
 {
     session s;
     bool ok = session_open(&s, a, what, e);
-    s.options.schema = args_text(a, "schema");
     ts_plan *p = ok ? session_plan_make(&s, e) : NULL;
     ok = p && ts_plan_build(p, e) && session_fill(&s, 0, e);
     ts_error ignored = {0};

@@ -16,7 +16,6 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
     const char *run = args_noun(a, 0);
     train_options w;
     train_job j = {.asked = &w, .run = run, .resume = true, .emit = folder, .options = session_options(a)};
-    j.options.schema = args_text(a, "schema");
     if (!args_clash(a, settled, "emit --train: ", " was settled when the run began", "leave it out", e))
         return false;
     if (!run_is(run)) {
@@ -103,7 +102,6 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
         return emit_training(a, folder, e);
     if (!session_open(s, a, args_noun(a, 0), e))
         return false;
-    s->options.schema = args_text(a, "schema");
     ts_plan *plan = session_plan_make(s, e);
     bool good = plan && ts_plan_emit(plan, folder, &(ts_emission){.single = single}, e);
     if (good)

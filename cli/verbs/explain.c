@@ -276,7 +276,6 @@ static bool explain(session *s, const args *a, ts_error *e)
     dump d;
     if (!dump_make(&d, a, e) || !dump_graph(&d, s->model, e))
         return false;
-    s->options.schema = args_text(a, "schema");
     dump_passes(&d, &s->options);
     ts_plan *plan = session_plan_make(s, e);
     const bool good = plan && !err_is(e) && explain_plan(a, &d, plan, args_flag(a, "profile") ? s : NULL, e);

@@ -203,7 +203,6 @@ static bool work(job *j, const args *a, ts_error *e)
     if (!reveal(j, a, e))
         return false;
     j->file = heap_array((size_t)ts_model_outputs(s->model) + 1, sizeof *j->file);
-    s->options.schema = args_text(a, "schema");
     if (args_integer(a, "shards") > 0)
         return in_shards(j, a, e);
     const bool inside = args_flag(a, "all") || args_count(a, "nodes") ||

@@ -13,17 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool publish(const args *a, const char *json, ts_error *e)
+static bool show(const args *a, const char *json, ts_error *e)
 {
-    if (!results_write(a, json, report_suite, e))
-        return false;
-    if (results_written_out(a))
-        return true;
-    if (a->console.json)
-        return outfile_write("-", json, e);
     ts_error none = {0}; /* stopped before the first race */
     ENDED_BY(js_free) cJSON *view = report_suite_view(json, &none);
     const paper on = console_paper(&a->console);
+    (void)e;
     outline_table(js_get(view, "rows"), NULL, &on, "");
     return true;
 }
@@ -76,7 +71,7 @@ static int run(const args *a, ts_error *e)
     s.earlier = earlier;
     const bool good = bench_suite(&s, &json, &signal, e);
     progress_close(&p);
-    if (good && publish(a, json, e) && suite_failed(json))
+    if (good && results_publish(a, json, &(published){report_suite, show}, e) && suite_failed(json))
         code = TS_FAILED;
     free((void *)s.only);
     free(earlier), free(json);

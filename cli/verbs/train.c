@@ -193,7 +193,6 @@ static int run(const args *a, ts_error *e)
                        .change = change,
                        .tell = tell,
                        .user = &s};
-        j.options.schema = args_text(a, "schema");
         listen_to(SIGINT, on_signal), listen_to(SIGTERM, on_signal), listen_to(SIGPIPE, SIG_IGN);
         if (!ignored(SIGHUP)) /* nohup */
             listen_to(SIGHUP, on_signal);
