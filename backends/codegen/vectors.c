@@ -47,7 +47,8 @@ static int widest(emitter *m, const expr *x)
 
 static int64_t trips_of(const emitter *m, const loop *q) /* elements that the loop has: all of a folded axis */
 {
-    return m->s->folds >> q->axis & 1 ? nest_left(m->k, m->s, q->axis, nest_last(m->s) - 1) : m->here.cur[q->axis];
+    const int64_t left = nest_left(m->k, m->s, q->axis, nest_last(m->s) - 1);
+    return m->s->folds >> q->axis & 1 ? left : int_min(left, m->here.cur[q->axis]);
 }
 
 /* ---- where the loops stand ---- */

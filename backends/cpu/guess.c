@@ -33,7 +33,8 @@ static double step_cycles(const plan *p, shape t, const matrix *m)
                  away = 2 * (rows + columns) * m->deep > (double)level[L1].bytes ? columns : 0,
                  brought = (rows + away) * m->size / level[L2].bytes_per_cycle,
                  least = (1 + seen) * p->on->cost.fma_latency,
-                 multiply = fmax(rows * (double)t.vectors / p->on->cost.fma_per_cycle, least),
+                 shorter = p->on->halves && 2 * m->size * (double)m->lane <= 4 * p->on->lanes[TS_F32] ? 2 : 1,
+                 multiply = fmax(rows * (double)t.vectors / p->on->cost.fma_per_cycle / shorter, least),
                  move = (rows + (double)t.vectors) / per_cycle + brought;
     return fmax(multiply, move) + seen * fmin(multiply, move);
 }

@@ -82,11 +82,22 @@ static void print(const target *t, text *out)
  * 27.7. */
 static const double compiled = 0.25;
 
+/* Elements that a core multiplies and adds a cycle, in bytes: a set of shorter vectors may do as much by two of them */
+static int64_t bytes_a_cycle(const machine *on, const isa *of)
+{
+    return machine_rates(on, of).at[RATE_FMA] * of->vector_bytes;
+}
+
 void cpu_target_of(target *t, const machine *on, const isa *best, int threads)
 {
     const rates r = machine_rates(on, best);
     const double clock = (double)r.at[RATE_CLOCK] * 1e6, start = (double)r.at[RATE_START] * 1e-9;
+    const isa *half = best;
+    while (half->under && half->vector_bytes == best->vector_bytes)
+        half = half->under;
     *t = (target){.kind = "cpu",
+                  .halves = 2 * half->vector_bytes == best->vector_bytes &&
+                            bytes_a_cycle(on, half) >= bytes_a_cycle(on, best),
                   .named = true,
                   .model = best->name,
                   .n_role = COUNT(roles),

@@ -221,13 +221,29 @@ static bool walks_blocks(const plan *p, const kernel *k, const stage *s, const n
     return k->n_stage == 1 && stage_nested(s) && reads_linear(p, s, n);
 }
 
+/* A dimension of a stage's result, in blocks of so many; false, in rows: not all who walk it can do it so. */
+static bool lie_in_blocks(const fuser *f, const stage *s, int dim, int64_t block)
+{
+    plan *p = f->p;
+    const type *t = &s->node->type;
+    layout *y = &p->buffer[s->node->id].layout;
+    block = int_min(block, t->dim[dim]), y->n = 0;
+    for (int d = 0; d < t->rank; d++)
+        layout_digit(y, d, d == dim ? block : 1, t->dim[d]);
+    layout_digit(y, dim, 1, block);
+    if (layout_seal(y, t) && linear(p, s, y, s->store, t->rank) && all_readers(f, s->node, walks_blocks))
+        return true;
+    return layout_rows(y, t), false;
+}
+
+/* In blocks of a vector; of half a one, where that is computed with as fast and less of them is empty, or where what
+ * the stage reads lies so. */
 static void choose_block(const fuser *f, const kernel *k)
 {
     plan *p = f->p;
     const stage *s = &k->stage[0];
     const type *t = &s->node->type;
-    layout *y = &p->buffer[s->node->id].layout;
-    const layout before = *y, *like = checkpointing_like(p, s->node);
+    const layout *y = &p->buffer[s->node->id].layout, *like = checkpointing_like(p, s->node);
     int axis = expr_given(s->value, s->folds);
     if (like && !layout_in_blocks(like))
         return;
@@ -240,14 +256,13 @@ static void choose_block(const fuser *f, const kernel *k)
     const int dim = axis < 0 ? -1 : dim_along(s, axis), *lanes = plan_on(p, k->site)->lanes;
     if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || lanes[TS_F32] < 4)
         return;
-    int64_t block = lanes[t->dtype];
-    block = block < t->dim[dim] ? block : t->dim[dim];
-    y->n = 0;
-    for (int d = 0; d < t->rank; d++)
-        layout_digit(y, d, d == dim ? block : 1, t->dim[d]);
-    layout_digit(y, dim, 1, block);
-    if (!layout_seal(y, t) || !linear(p, s, y, s->store, t->rank) || !all_readers(f, s->node, walks_blocks))
-        *y = before;
+    const bool even = reads_linear(p, s, NULL);
+    const int64_t wide = lanes[t->dtype], half = int_max(wide >> plan_on(p, k->site)->halves, 1), n = t->dim[dim];
+    const bool narrow = int_ceil_div(n, half) * half < int_ceil_div(n, wide) * wide;
+    if (!narrow && lie_in_blocks(f, s, dim, wide) && (!even || reads_linear(p, s, NULL)))
+        return;
+    if (!lie_in_blocks(f, s, dim, half) || (even && !reads_linear(p, s, NULL)))
+        lie_in_blocks(f, s, dim, wide);
 }
 
 void order_values(fuser *f)

@@ -175,6 +175,7 @@ typedef struct target {
     int align;             /* bytes to whose multiples blocks are laid: whole lines, whole vectors; a power of two */
     int n_register;        /* vector registers of one worker */
     int lanes[TS_N_DTYPE]; /* elements that one register has of what is computed in a dtype */
+    int halves;            /* 1: vectors of half as many are multiplied and added twice as fast; else 0 */
     bool named;            /* its instructions are those that were asked for by name, or the best ones */
     bool passes_last;      /* what is fetched in passing need not push out what the last cache holds */
     bool team;             /* workers wait for one another between kernels, and some may do others' work meanwhile */
