@@ -309,7 +309,6 @@ void shards_free(step *s)
         return;
     exchange_free(z->exchange);
     devices_free(s);
-    cards_free(z);
     shards_drop_whole(z);
     for (int i = 0; z->name && z->name[i]; i++)
         free(z->name[i]);
