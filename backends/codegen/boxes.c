@@ -55,9 +55,16 @@ static void open_one(emitter *m, const cexpr *when)
               (stmt){.kind = S_IF, .divergent = true, .value = when ? cexpr_both(m->mem, first, when) : first});
 }
 
-static const char *barrier_of(emitter *m, const ring *r, const char *slot)
+static const cexpr *barrier_of(emitter *m, const ring *r, const cexpr *slot)
 {
-    return arena_format(m->mem, "%s + %d * %s", ring_name(m, "barriers", r), BARRIER, slot);
+    return cexpr_pointer(m->mem, "", ring_value(m, "barriers", r), cexpr_times(m->mem, slot, BARRIER), 1);
+}
+
+static void of_barriers(emitter *m, const ring *r, const char *form) /* of all of the ring, once */
+{
+    open_one(m, NULL);
+    emit_call(m, form, 2, (const cexpr *const[]){ring_value(m, "barriers", r), emit_whole(m, r->slots)});
+    code_close(&m->out.code);
 }
 
 static const cexpr *address_of(emitter *m, const cexpr *place)
@@ -67,13 +74,11 @@ static const cexpr *address_of(emitter *m, const cexpr *place)
 
 static void make_barriers(emitter *m, const ring *r)
 {
-    const char *barriers = ring_name(m, "barriers", r);
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), barriers,
-             address_of(m, cexpr_word(m->mem, arena_format(m->mem, "scratch + %lld", (long long)r->barriers))));
-    code_let(&m->out.code, m->d->natural[2], ring_name(m, "phases", r), cexpr_word(m->mem, "0"));
-    open_one(m, NULL);
-    emit_call(m, m->d->box->begin, (const char *[]){barriers, number_text(m, r->slots)});
-    code_close(&m->out.code);
+    const cexpr *at = cexpr_pointer(m->mem, "", cexpr_word(m->mem, "scratch"), emit_whole(m, r->barriers), 1);
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), ring_name(m, "barriers", r),
+             address_of(m, at));
+    code_let(&m->out.code, m->d->natural[2], ring_name(m, "phases", r), emit_whole(m, 0));
+    of_barriers(m, r, m->d->box->begin);
     matrix_show(m);
     emit_meet(m);
 }
@@ -81,9 +86,7 @@ static void make_barriers(emitter *m, const ring *r)
 static void end_barriers(emitter *m, const ring *r)
 {
     emit_meet(m); /* who still waits */
-    open_one(m, NULL);
-    emit_call(m, m->d->box->end, (const char *[]){ring_name(m, "barriers", r), number_text(m, r->slots)});
-    code_close(&m->out.code);
+    of_barriers(m, r, m->d->box->end);
 }
 
 /* Phases go on from one time that the ring is walked to the next: each that began has ended then. */
@@ -143,7 +146,7 @@ static const cexpr *place_along(emitter *m, const box_dim *d, int64_t more)
     return emit_index(m, sum);
 }
 
-static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
+static void send_boxes(emitter *m, const ring *r, int i, const cexpr *slot)
 {
     enum { BEFORE = 3 };
     const box *b = &m->data.box[r->map[i]].box;
@@ -152,7 +155,7 @@ static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
     m->tile.made->boxes |= 1u << r->map[i];
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->natural[2]), into,
              address_of(m, ring_place(m, r, i, slot, true)));
-    arg[1] = emit_whole(m, r->map[i]), arg[2] = cexpr_word(m->mem, barrier_of(m, r, slot));
+    arg[1] = emit_whole(m, r->map[i]), arg[2] = barrier_of(m, r, slot);
     for (int64_t piece = 0; piece < b->pieces; piece++) {
         arg[0] = cexpr_pointer(m->mem, "", begin, emit_whole(m, piece * b->apart), 1);
         for (int d = 0; d < b->n; d++)
@@ -163,13 +166,13 @@ static void send_boxes(emitter *m, const ring *r, int i, const char *slot)
     }
 }
 
-void boxes_send(emitter *m, const ring *r, const char *slot, const cexpr *when)
+void boxes_send(emitter *m, const ring *r, const cexpr *slot, const cexpr *when)
 {
     int64_t bytes = 0;
     for (int i = 0; i < r->n; i++)
         bytes += r->copy[i].how == BOXED ? m->data.box[r->map[i]].box.bytes : 0;
     open_one(m, when);
-    emit_call(m, m->d->box->expect, (const char *[]){barrier_of(m, r, slot), number_text(m, bytes)});
+    emit_call(m, m->d->box->expect, 2, (const cexpr *const[]){barrier_of(m, r, slot), emit_whole(m, bytes)});
     for (int i = 0; i < r->n; i++)
         if (r->copy[i].how == BOXED) {
             code_open(&m->out.code,
@@ -180,13 +183,11 @@ void boxes_send(emitter *m, const ring *r, const char *slot, const cexpr *when)
     code_close(&m->out.code);
 }
 
-void boxes_wait(emitter *m, const ring *r, const char *slot)
+void boxes_wait(emitter *m, const ring *r, const cexpr *slot)
 {
-    const char *phases = ring_name(m, "phases", r);
-    emit_call(m, m->d->box->wait,
-              (const char *[]){barrier_of(m, r, slot), arena_format(m->mem, "%s >> %s & 1", phases, slot)});
-    code_store(&m->out.code, cexpr_word(m->mem, phases),
-               cexpr_word(m->mem, arena_format(m->mem, "%s ^ 1u << %s", phases, slot)));
+    const cexpr *phases = ring_value(m, "phases", r), *parity = cexpr_two(m->mem, "$0 >> $1 & 1", phases, slot);
+    emit_call(m, m->d->box->wait, 2, (const cexpr *const[]){barrier_of(m, r, slot), parity});
+    code_store(&m->out.code, phases, cexpr_two(m->mem, "$0 ^ 1u << $1", phases, slot));
 }
 
 void boxes_end(emitter *m, const ring *r)

@@ -57,11 +57,11 @@ void carry_start(emitter *m)
 
 void carry_open(emitter *m)
 {
-    const cexpr *at = emit_index(m, m->shared.axis[m->s->value->axis]);
-    const char *end = m->k->mask ? "limit - 1" : number_text(m, m->s->extent[m->s->value->axis] - 1);
+    const cexpr *at = emit_index(m, m->shared.axis[m->s->value->axis]),
+                *end = m->k->mask ? cexpr_word(m->mem, "limit") : emit_whole(m, m->s->extent[m->s->value->axis]);
     if (stage_keeps_last(m->s))
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "last",
-                 cexpr_whole(m->mem, W_SAME, at, cexpr_word(m->mem, end)));
+                 cexpr_whole(m->mem, W_SAME, at, cexpr_plus(m->mem, end, -1)));
 }
 
 void carry_arguments(emitter *m, arguments *a, const tile_made *f)

@@ -27,10 +27,9 @@ typedef struct source {                                            /* where a lo
     int64_t stride[MAX_AXIS];     /* FROM_COPY: scratch strides by axis of this stage; 0: not part of it */
     const affine *base[MAX_AXIS]; /* FROM_COPY: the axes' values where the copy was made */
     int64_t offset;               /* bytes in scratch, of a stage's slice or of a copy */
-    const char *slot;       /* FROM_COPY: the variable that says which of several slices it is; NULL: the only one */
-    int64_t bytes;          /* of one of them */
-    bool inside;            /* FROM_COPY: made within the tile */
-    int shift, mask, piece; /* FROM_COPY: of slice */
+    int64_t bytes;                /* of one slice, where there are several */
+    bool inside;                  /* FROM_COPY: made within the tile */
+    int shift, mask, piece;       /* FROM_COPY: of slice */
     int64_t block, apart;
 } source;
 
@@ -309,13 +308,13 @@ const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load
 /* Outside: base, and where tile f starts behind it */
 const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load);
 const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane); /* the accumulator of that name */
-void emit_sums(emitter *m, text *t); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
+const cexpr *emit_sums(emitter *m); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 const cexpr *emit_address(const emitter *m, const cexpr *x);
 const cexpr *emit_bytes(const emitter *m, const cexpr *index, int64_t size, bool brackets); /* of so many elements */
 /* The form moves bytes at once */
 const cexpr *emit_move(emitter *m, moves how, const char *form, int bytes, int n, const cexpr *const *arg);
 const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *arg);
-void emit_call(emitter *m, const char *form, const char *const *arg); /* a statement: the form with its operands */
+void emit_call(emitter *m, const char *form, int n, const cexpr *const *arg); /* a statement of it */
 /* In a tile: a number on its own, read before all loops */
 bool emit_single(const emitter *m, int load);
 int emit_number(const emitter *m, const expr *x); /* of a load */

@@ -160,7 +160,9 @@ static void enter_fold(emitter *m, int l, const char *name, const strip *c)
 {
     const char *of = arena_format(m->mem, "const %s", m->d->truth);
     const char *first = arena_format(m->mem, "first_%d", l), *last = arena_format(m->mem, "last_%d", l);
-    code_let(&m->out.code, of, first, cexpr_word(m->mem, arena_format(m->mem, "first && %s == 0", name)));
+    code_let(&m->out.code, of, first,
+             cexpr_both(m->mem, cexpr_word(m->mem, "first"),
+                        cexpr_whole(m->mem, W_SAME, cexpr_word(m->mem, name), emit_whole(m, 0))));
     code_also(&m->out.code, last,
               cexpr_two(m->mem, "(last && $0 == $1)", cexpr_word(m->mem, name),
                         cexpr_plus(m->mem, end_of(m, l, c, c->all), -1)));

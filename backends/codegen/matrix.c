@@ -283,15 +283,14 @@ static void multiply(emitter *m, const void *user)
 {
     const fragments *all = user;
     const fragment *q = all->of;
-    ENDED_BY(text_free) text acc = {0}, a = {0}, b = {0}, line = {0};
+    ENDED_BY(text_free) text a = {0}, b = {0};
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     fragment_take(m, &q[0]), fragment_take(m, &q[1]);
     int opened = matrix_trips(m);
-    emit_sums(m, &acc);
     text_add(&a, "%s", q[0].name), fragment_subscripts(m, &q[0], false, &a);
     text_add(&b, "%s", q[1].name), fragment_subscripts(m, &q[1], false, &b);
-    form_write(&line, m->out.uses, m->d, all->form->text, (const char *[]){acc.s, a.s, b.s});
-    code_call(&m->out.code, cexpr_word(m->mem, line.s));
+    emit_call(m, all->form->text, 3,
+              (const cexpr *const[]){emit_sums(m), cexpr_word(m->mem, a.s), cexpr_word(m->mem, b.s)});
     while (opened-- >= 0)
         code_close(&m->out.code);
 }

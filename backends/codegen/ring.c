@@ -16,37 +16,36 @@
 #include "backends/codegen/ring.h"
 #include "backends/codegen/trips.h"
 
-#include <string.h>
-
 const char *ring_name(const emitter *m, const char *what, const ring *r)
 {
     return arena_format(m->mem, "%s_%d", what, r->loop);
 }
 
+const cexpr *ring_value(const emitter *m, const char *what, const ring *r)
+{
+    return cexpr_word(m->mem, ring_name(m, what, r));
+}
+
 static void add_sent(emitter *m)
 {
     if (m->d->sent)
-        code_call(&m->out.code, cexpr_word(m->mem, m->d->sent));
-    if (m->d->sent)
-        callees_form(m->out.uses, m->d, m->d->sent, "");
+        emit_call(m, m->d->sent, 0, NULL);
 }
 
 static void add_arrived(emitter *m, int but) /* all but the last so many sendings */
 {
-    ENDED_BY(text_free) text wait = {0};
-    if (!m->d->arrived)
-        return;
-    form_write(&wait, m->out.uses, m->d, m->d->arrived, (const char *[]){number_text(m, but)});
-    code_call(&m->out.code, cexpr_word(m->mem, wait.s));
+    const cexpr *sendings = emit_whole(m, but);
+    if (m->d->arrived)
+        emit_call(m, m->d->arrived, 1, &sendings);
 }
 
 /* Where the slice in that place of the ring begins */
-const cexpr *ring_place(emitter *m, const ring *r, int i, const char *slot, bool written)
+const cexpr *ring_place(emitter *m, const ring *r, int i, const cexpr *slot, bool written)
 {
     const char *of = pointer_type(m, GROUP, source_dtype(m, r->copy[i].load), written);
-    const cexpr *at = cexpr_form(m->mem, "($0 + $1 * $2)", 3,
-                                 (const cexpr *const[]){emit_whole(m, r->to[i].offset), cexpr_word(m->mem, slot),
-                                                        emit_whole(m, r->to[i].bytes)});
+    const cexpr *at = cexpr_form(
+        m->mem, "($0 + $1 * $2)", 3,
+        (const cexpr *const[]){emit_whole(m, r->to[i].offset), slot, emit_whole(m, r->to[i].bytes)});
     return cexpr_pointer(m->mem, of, cexpr_word(m->mem, "scratch"), at, 1);
 }
 
@@ -71,7 +70,7 @@ static void go(emitter *m, ring *r, const char *trip, trips_place *was) /* to a 
 
 /* Copies of a later trip, whose number is `trip`, into a place of the ring; how: instead of what each would be; when:
  * the trip is there, NULL: it is. */
-static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, const cexpr *when, bool put)
+static void add_copies(emitter *m, ring *r, const char *trip, const cexpr *slot, const cexpr *when, bool put)
 {
     const source *sources = sources_save(m);
     trips_place was;
@@ -86,7 +85,7 @@ static void add_copies(emitter *m, ring *r, const char *trip, const char *slot, 
         m->data.source[m->stage.at][c->load] = (source){.from = FROM_MEMORY, .operand = r->to[i].operand};
         if (put && !taken)
             continue;
-        own.how = put ? PUT : taken && !strcmp(slot, trip) ? AT_ONCE : c->how;
+        own.how = put ? PUT : taken && cexpr_same(slot, cexpr_word(m->mem, trip)) ? AT_ONCE : c->how;
         code_open(&m->out.code, (stmt){.kind = S_STAGE, .offset = r->to[i].offset, .bytes = r->to[i].bytes * r->slots});
         if (own.how != TAKEN) {
             own.into = arena_format(m->mem, "into%d", c->load);
@@ -124,8 +123,7 @@ static bool any_sent(const ring *r) /* by lanes; what they take into registers c
 
 static const cexpr *is_next(const emitter *m, const ring *r) /* there is such a trip */
 {
-    return cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, ring_name(m, "coming", r)),
-                       r->count ? cexpr_word(m->mem, r->count) : emit_whole(m, r->trips));
+    return cexpr_whole(m->mem, W_LESS, ring_value(m, "coming", r), r->count ? r->count : emit_whole(m, r->trips));
 }
 
 static void first_slices(emitter *m, ring *r)
@@ -135,7 +133,7 @@ static void first_slices(emitter *m, ring *r)
     emit_meet(m); /* who still reads what lay there */
     if (boxes_any(r))
         boxes_begin(m, r);
-    code_let(&m->out.code, m->d->index, ring_name(m, "slot", r), cexpr_word(m->mem, "0"));
+    code_let(&m->out.code, m->d->index, ring_name(m, "slot", r), emit_whole(m, 0));
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .name = coming,
@@ -144,7 +142,7 @@ static void first_slices(emitter *m, ring *r)
                                    .trips = r->slots - 1});
     if (!all)
         code_if(&m->out.code, is_next(m, r));
-    add_copies(m, r, coming, coming, NULL, false);
+    add_copies(m, r, coming, ring_value(m, "coming", r), NULL, false);
     if (!all)
         code_close(&m->out.code);
     if (any_sent(r))
@@ -152,7 +150,7 @@ static void first_slices(emitter *m, ring *r)
     code_close(&m->out.code);
 }
 
-bool ring_open(emitter *m, int l, int64_t trips, const char *count, ring *r)
+bool ring_open(emitter *m, int l, int64_t trips, const cexpr *count, ring *r)
 {
     const loop *q = &m->s->nest.loop[l];
     const int64_t left = m->here.cur[q->axis];
@@ -222,7 +220,7 @@ void ring_send(emitter *m)
         code_if(&m->out.code, is_next(m, r));
     for (int i = 0; i < r->n; i++)
         r->copy[i].when = sent ? is_next(m, r) : NULL;
-    add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), sent ? is_next(m, r) : NULL, false);
+    add_copies(m, r, ring_name(m, "coming", r), ring_value(m, "next", r), sent ? is_next(m, r) : NULL, false);
     if (!sent)
         code_close(&m->out.code);
     if (any_sent(r))
@@ -240,7 +238,8 @@ static bool all_boxed(const ring *r)
 
 void ring_trip(emitter *m, ring *r, const char *trip, bool last)
 {
-    const char *of = arena_format(m->mem, "const %s", m->d->index), *slot = ring_name(m, "slot", r);
+    const char *of = arena_format(m->mem, "const %s", m->d->index);
+    const cexpr *slot = ring_value(m, "slot", r);
     const int axis = r->next.axis;
     r->last = last;
     if (boxes_any(r))
@@ -253,8 +252,10 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
     if (!last) {
         code_let(&m->out.code, of, ring_name(m, "coming", r),
                  cexpr_plus(m->mem, cexpr_word(m->mem, trip), r->slots - 1));
-        code_let(&m->out.code, of, ring_name(m, "next", r),
-                 cexpr_word(m->mem, arena_format(m->mem, "%s ? %s - 1 : %d", slot, slot, r->slots - 1)));
+        code_let(
+            &m->out.code, of, ring_name(m, "next", r),
+            cexpr_whole_as(m->mem, W_WHERE, "$0 ? $1 : $2", 3,
+                           (const cexpr *const[]){slot, cexpr_plus(m->mem, slot, -1), emit_whole(m, r->slots - 1)}));
         m->tile.sends = r;
         const bool all = nest_group(m->s) == m->group; /* else lanes that the stage has no use for send, too */
         if (!all_sent(r) || r->loop + 1 < nest_unrolled(m->s) || !matrix_waits(m) || !all)
@@ -270,7 +271,7 @@ void ring_trip(emitter *m, ring *r, const char *trip, bool last)
 
 void ring_turn(emitter *m, ring *r)
 {
-    const char *slot = ring_name(m, "slot", r);
+    const cexpr *slot = ring_value(m, "slot", r), *last = emit_whole(m, r->slots - 1);
     const int axis = r->next.axis;
     const int64_t left = m->here.cur[axis];
     bool taken = false;
@@ -282,12 +283,14 @@ void ring_turn(emitter *m, ring *r)
     if (taken) {
         m->here.cur[axis] = r->next.step;
         code_if(&m->out.code, is_next(m, r));
-        add_copies(m, r, ring_name(m, "coming", r), ring_name(m, "next", r), NULL, true);
+        add_copies(m, r, ring_name(m, "coming", r), ring_value(m, "next", r), NULL, true);
         code_close(&m->out.code);
         m->here.cur[axis] = left;
     }
-    code_store(&m->out.code, cexpr_word(m->mem, slot),
-               cexpr_word(m->mem, arena_format(m->mem, "%s == %d ? 0 : %s + 1", slot, r->slots - 1, slot)));
+    code_store(&m->out.code, slot,
+               cexpr_whole_as(m->mem, W_WHERE, "$0 ? $1 : $2", 3,
+                              (const cexpr *const[]){cexpr_whole(m->mem, W_SAME, slot, last), emit_whole(m, 0),
+                                                     cexpr_plus(m->mem, slot, 1)}));
 }
 
 void ring_close(emitter *m, const ring *r)

@@ -416,31 +416,29 @@ const cexpr *emit_form(emitter *m, const char *form, int n, const cexpr *const *
     return cexpr_form(m->mem, form, n, arg);
 }
 
-void emit_call(emitter *m, const char *form, const char *const *arg)
+void emit_call(emitter *m, const char *form, int n, const cexpr *const *arg)
 {
-    text line = {0};
-    form_write(&line, m->out.uses, m->d, form, arg);
-    code_call(&m->out.code, cexpr_word(m->mem, code_keep(&m->out.code, &line)));
+    code_call(&m->out.code, emit_form(m, form, n, arg));
 }
 
 /* ---- accumulators ---- */
-void emit_sums(emitter *m, text *t)
+const cexpr *emit_sums(emitter *m)
 {
-    text_add(t, "acc");
+    const cexpr *x = cexpr_word(m->mem, "acc");
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         if (!(m->s->folds >> q->axis & 1) && !q->role->group && !q->role->unit)
-            text_add(t, "[%s_%d]", m->s->letter[q->axis], l);
+            x = cexpr_at(m->mem, x, cexpr_word(m->mem, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l)),
+                         IN_REGISTERS);
     }
+    return x;
 }
 
 const cexpr *value_acc(emitter *m, const cexpr *lane)
 {
-    text t = {0};
     if (!matrix_sum(m))
         return emit_acc(m, m->tile.sums ? m->tile.sums : "acc", lane);
-    emit_sums(m, &t), text_add(&t, "%s", matrix_sum(m));
-    return cexpr_word(m->mem, code_keep(&m->out.code, &t));
+    return cexpr_word(m->mem, arena_format(m->mem, "%s%s", cexpr_text(m->mem, emit_sums(m)), matrix_sum(m)));
 }
 
 const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane)

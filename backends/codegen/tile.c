@@ -63,19 +63,19 @@ static opening opening_of(const emitter *m, const loop *q, tile_phase ph)
     return how == IN_LANES && m->stage.fold && m->d->lanes_written_out ? WRITTEN_OUT : how;
 }
 
-static const char *count_of(const emitter *m, int l) /* of trips, which the call says; NULL: it does not */
+static const cexpr *count_of(const emitter *m, int l) /* of trips, which the call says; NULL: it does not */
 {
     const loop *q = &m->s->nest.loop[l];
     return m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)
-               ? arena_format(m->mem, "%s_trips", m->s->letter[q->axis])
+               ? cexpr_word(m->mem, arena_format(m->mem, "%s_trips", m->s->letter[q->axis]))
                : NULL;
 }
 
 strip *counts_pass(emitter *m, strip *t)
 {
-    const char *count = t->kind == T_LOOP ? count_of(m, t->loop) : NULL;
+    const cexpr *count = t->kind == T_LOOP ? count_of(m, t->loop) : NULL;
     if (count)
-        t->from = emit_whole(m, 0), t->to = cexpr_word(m->mem, count);
+        t->from = emit_whole(m, 0), t->to = count;
     return t;
 }
 

@@ -32,7 +32,7 @@ void matrix_show(emitter *m)
     unit_loops u;
     const matrix_form *f;
     if (m->tile.made && matrix_of(m, &u, &f) && f && f->group)
-        emit_call(m, f->group->show, (const char *[]){""});
+        emit_call(m, f->group->show, 0, NULL);
 }
 
 /* Warps that are together count as the first of them. */
@@ -106,10 +106,9 @@ static const cexpr *slice_of(emitter *m, const operand_read *q, int64_t rows, in
 /* Around a statement about all sums of a trip */
 static void each_sums(emitter *m, const char *form)
 {
-    ENDED_BY(text_free) text acc = {0};
     int opened = matrix_trips(m);
-    emit_sums(m, &acc);
-    emit_call(m, form, (const char *[]){acc.s});
+    const cexpr *sums = emit_sums(m);
+    emit_call(m, form, 1, &sums);
     while (opened-- > 0)
         code_close(&m->out.code);
 }
@@ -118,7 +117,6 @@ static void multiply(emitter *m, const void *user)
 {
     const batch *b = user;
     trips_place was;
-    text acc = {0};
     trips_save(m, &was);
     int opened = matrix_trips(m);
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
@@ -129,18 +127,15 @@ static void multiply(emitter *m, const void *user)
                                                 loop_trips(q) - 1)),
                      q->step);
     }
-    emit_sums(m, &acc);
     const matrix_form *f = b->form;
     const cexpr *a = slice_of(m, &b->of[0], f->m, f->k),
                 *columns = slice_of(m, &b->of[1], f->n / f->group->warps, f->k);
-    code_call(&m->out.code,
-              emit_form(m, f->text, 5,
-                        (const cexpr *const[]){cexpr_word(m->mem, acc.s), a, columns, emit_whole(m, b->of[0].turned),
-                                               emit_whole(m, b->of[1].turned)}));
+    emit_call(m, f->text, 5,
+              (const cexpr *const[]){emit_sums(m), a, columns, emit_whole(m, b->of[0].turned),
+                                     emit_whole(m, b->of[1].turned)});
     while (opened-- > 0)
         code_close(&m->out.code);
     trips_leave(m, &was);
-    text_free(&acc);
 }
 
 void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)
@@ -153,7 +148,7 @@ void warpgroup_body(emitter *m, const matrix_form *f, const unit_loops *u)
         find_operand(m, f, u, i, &b.of[i]);
     each_sums(m, f->group->begin);
     matrix_folds(m, multiply, &b);
-    emit_call(m, f->group->sent, (const char *[]){""});
+    emit_call(m, f->group->sent, 0, NULL);
     trips_leave(m, &was);
     ring_send(m);
     each_sums(m, f->group->end);
