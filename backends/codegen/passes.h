@@ -13,5 +13,5 @@ extern const code_pass code_passes[N_CODE_PASS];
 bool code_passes_run(stmt *in, arena *mem, const dialect *d, err *e); /* all of them; false with e set */
 
 bool pass_invariant(stmt *in, arena *mem, const dialect *d, err *e); /* invariant.c */
-bool pass_once(stmt *in, arena *mem, const dialect *d, err *e);     /* once.c */
-bool pass_barriers(stmt *in, arena *mem, const dialect *d, err *e); /* barriers.c */
+bool pass_once(stmt *in, arena *mem, const dialect *d, err *e);      /* once.c */
+bool pass_barriers(stmt *in, arena *mem, const dialect *d, err *e);  /* barriers.c */

@@ -83,6 +83,30 @@ void bounds_find(emitter *m)
                 m->stage.peeled |= x_axes(m->bounds.split[i].place) & 1u << s->nest.loop[l].axis;
 }
 
+/* Whether a comparison of that side may fail in a trip of a loop around tiles, which has the whole axis */
+bool bounds_touch(emitter *m, const strip *t, int64_t trip, bool low)
+{
+    const loop *q = trips_loop(m, t);
+    const int n = m->sp.n;
+    bool any = false;
+    if (nest_left(m->k, m->s, q->axis, t->loop - 1) < m->s->extent[q->axis])
+        return false;
+    for (int i = 0; i < m->bounds.n && !any; i++) {
+        const split *c = &m->bounds.split[i];
+        const affine *axis[MAX_AXIS];
+        int64_t least, most;
+        if (!c->place || c->low != low || !(x_axes(c->place) >> q->axis & 1))
+            continue;
+        for (int a = 0; a < m->s->n_axis; a++)
+            axis[a] = affine_var(&m->sp, var_add(&m->sp, "", 0, (a == q->axis ? q->step : m->s->extent[a]) - 1));
+        axis[q->axis] = affine_add(&m->sp, axis[q->axis], affine_const(&m->sp, trip * q->step), 1);
+        affine_range(&m->sp, affine_of(&m->sp, c->place, axis), &least, &most);
+        any = low ? least < c->bound : most >= c->bound;
+        m->sp.n = n;
+    }
+    return any;
+}
+
 /* ---- what becomes of each in a tile ---- */
 static bool depends(const emitter *m, const split *c, int l)
 {

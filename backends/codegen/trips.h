@@ -92,13 +92,14 @@ strip *rings_pass(emitter *m, strip *t);             /* ring.c */
 strip *accesses_pass(emitter *m, strip *t);          /* vector.c */
 strip *cut_pass(emitter *m, strip *t);               /* cut.c */
 strip *borders_pass(emitter *m, strip *t);           /* cut.c */
-strip *halves_pass(emitter *m, strip *t);            /* varying.c */
-strip *sums_pass(emitter *m, strip *t);              /* varying.c */
-strip *guards_pass(emitter *m, strip *t);            /* split.c */
-strip *choices_pass(emitter *m, strip *t);           /* partial.c */
-strip *masks_pass(emitter *m, strip *t);             /* mask.c */
-strip *counts_pass(emitter *m, strip *t);            /* tile.c */
-strip *ends_pass(emitter *m, strip *t);              /* varying.c */
-strip *turns_pass(emitter *m, strip *t);             /* turn.c */
-void turn_open(emitter *m, const strip *t);          /* before the loop t: what is read */
-void turn_close(emitter *m, const strip *t);         /* behind it: what is stored */
+bool bounds_touch(emitter *m, const strip *t, int64_t trip, bool low); /* split.c */
+strip *halves_pass(emitter *m, strip *t);                              /* varying.c */
+strip *sums_pass(emitter *m, strip *t);                                /* varying.c */
+strip *guards_pass(emitter *m, strip *t);                              /* split.c */
+strip *choices_pass(emitter *m, strip *t);                             /* partial.c */
+strip *masks_pass(emitter *m, strip *t);                               /* mask.c */
+strip *counts_pass(emitter *m, strip *t);                              /* tile.c */
+strip *ends_pass(emitter *m, strip *t);                                /* varying.c */
+strip *turns_pass(emitter *m, strip *t);                               /* turn.c */
+void turn_open(emitter *m, const strip *t);                            /* before the loop t: what is read */
+void turn_close(emitter *m, const strip *t);                           /* behind it: what is stored */

@@ -41,6 +41,7 @@ between("nearest", [{**node("Resize", "b", "m", **stretch), "in": ["b", "", "s"]
 save("few", [1, 8, 14, 14], [node("Conv", "x a", "b"), node("Conv", "b w", "m"), node("Conv", "m c", "y")],
      {"a": [24, 8, 1, 1], "w": [24, 24, 3, 3], "c": [8, 24, 1, 1]})
 save("rows", [1, 32, 14, 28], [node("Conv", "x w", "y", group=32, pads=[1] * 4)], {"w": [32, 1, 3, 3]})
+save("reach", [1, 8, 200], [node("Conv", "x w", "b", pads=[15, 15]), node("Conv", "b c", "y")], {"w": [8, 8, 31], "c": [8, 8, 1]})
 save("line", [1, 4, 100], [node("Conv", "x v", "b"), node("Conv", "b w", "m", group=32, pads=[2, 2]), node("Conv", "m c", "y")],
      {"v": [32, 4, 1], "w": [32, 1, 5], "c": [32, 32, 1]})
 for mode in "reflect", "edge", "wrap":
@@ -83,6 +84,11 @@ done
 machine="core:1 l1d:1(48KB) l2:1(2MB) l3:1(32MB) isa:avx2"
 "$TESSERA" explain turned.json --machine "$machine" | grep -q 'f32\[32,32,1,1\]  *oc/16 ic oc' || wrong "a phase's weights are not laid out"
 checked=$((checked + 1))
+# A window that reaches beyond the next tile: all tiles at a border know it, and those between test nothing.
+checked=$((checked + 1))
+"$TESSERA" emit reach.json --machine "$machine" --threads 1 -o reach -q || wrong "reach is refused"
+grep -c '[?] x0' reach/k_*.c | grep -v ':0$' >tested
+[ ! -s tested ] || wrong "tiles of a long window test what is padding: $(cat tested)"
 same() { # MODEL SCHEMA
     checked=$((checked + 1))
     for target in c interp; do
@@ -94,7 +100,7 @@ import numpy
 a, b = (numpy.load('$1$2-' + t + '/y.npy') for t in ('c', 'interp'))
 numpy.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * abs(b).max())"
 }
-for model in few depthwise wide turned nearest rows line reflect edge wrap reflect1 edge1 wrap1; do same $model ''; done
+for model in few reach depthwise wide turned nearest rows line reflect edge wrap reflect1 edge1 wrap1; do same $model ''; done
 for model in parts_plain parts_padded parts_apart parts_pool; do
     same $model kh
     same $model kw
