@@ -31,7 +31,7 @@ void shards_climb(const shards *z, shard_device *d, int64_t done)
 {
     d->held += done % 2 == 0;
     for (int64_t pairs = done / 2; done % 2 == 0 && pairs % 2 == 0; pairs /= 2)
-        d->held--, shards_add(&d->level[d->held], &d->level[d->held + 1], 0, z->flat);
+        d->held--, shards_add(&d->level[d->held - 1], &d->level[d->held], 0, z->flat);
 }
 
 static bool exchange_cards(const shards *z, bool (*by)(const shards *z, ts_error *e), step_result *r, ts_error *e)
