@@ -100,3 +100,33 @@ int abi_test(void **r, int *done, abi_status *status)
     tell(status, &of);
     return *r = outside(own), s;
 }
+
+int abi_testall(int n, void **r, int *done, abi_status *status) __asm__("MPI_Testall");
+int abi_testall(int n, void **r, int *done, abi_status *status)
+{
+    enum { MOST = 8 };
+    MPI_Request own[MOST];
+    MPI_Status of[MOST] = {0};
+    expect("more requests than a call has here", n > MOST, 0);
+    for (int i = 0; i < n; i++)
+        own[i] = inside(r[i]);
+    const int s = PMPI_Testall(n, own, done, of);
+    for (int i = 0; i < n; i++)
+        tell(&status[i], &of[i]), r[i] = outside(own[i]);
+    return s;
+}
+
+int abi_cancel(void **r) __asm__("MPI_Cancel");
+int abi_cancel(void **r)
+{
+    MPI_Request own = inside(*r);
+    return PMPI_Cancel(&own);
+}
+
+int abi_free(void **r) __asm__("MPI_Request_free");
+int abi_free(void **r)
+{
+    MPI_Request own = inside(*r);
+    const int s = PMPI_Request_free(&own);
+    return *r = outside(own), s;
+}

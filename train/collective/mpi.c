@@ -4,13 +4,12 @@
 
 #include <mpi.h>
 #include <sched.h>
-#include <stdint.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, BEAT_TAG = 2 }; /* bytes of a message: counts are int; lower tags are channels */
 enum { AT_ONCE = 4 };                   /* messages on their way each way: one is agreed on while others are moved */
-/* Tests until others get the core now and then; and of those without a message that has come, until a partner is late:
- * some ms, in which one that is on its way has. */
+/* Tests until others get the core now and then, and until a partner is late: some ms, in which a message that is on its
+ * way has come. */
 enum { SOON = 1000, LATE = 10000 };
 static const unsigned NAP = 50; /* microseconds */
 
@@ -25,59 +24,35 @@ static bool mpi_open(int *rank, int *count, atomic_uint *alive)
 }
 
 /* MPI's own waiting keeps a core busy, which threads of other ranks may need. */
-static int rest(int tests)
+static void wait_for(int n, MPI_Request *all)
 {
-    atomic_fetch_add_explicit(waits, 1, memory_order_relaxed);
-    if (tests > LATE)
-        usleep(NAP);
-    else if (tests > SOON)
-        sched_yield();
-    return tests + 1;
-}
-
-static void wait_for(MPI_Request *one)
-{
-    MPI_Status status; /* MPI_STATUS_IGNORE is an address that compilers warn of */
+    MPI_Status status[2 * AT_ONCE]; /* MPI_STATUSES_IGNORE is an address that compilers warn of */
     int done = 0;
-    for (int tests = 0; MPI_Test(one, &done, &status), !done;)
-        tests = rest(tests);
-}
-
-typedef struct way { /* to a rank, or from it: messages on their way, the oldest first; the bytes of those to come */
-    char *at;
-    size_t left;
-    int with, first, n;
-    MPI_Request on[AT_ONCE];
-} way;
-
-/* Whether a message has come or gone. Another one takes its place at once, so that the way is never empty. */
-static bool move(way *w, int channel, bool sends)
-{
-    MPI_Status status;
-    int done = 0;
-    while (w->n < AT_ONCE && w->left) {
-        const int size = (int)(w->left < PIECE ? w->left : PIECE);
-        MPI_Request *next = &w->on[(w->first + w->n++) % AT_ONCE];
-        if (sends)
-            MPI_Isend(w->at, size, MPI_BYTE, w->with, channel, MPI_COMM_WORLD, next);
-        else
-            MPI_Irecv(w->at, size, MPI_BYTE, w->with, channel, MPI_COMM_WORLD, next);
-        w->at += size, w->left -= (size_t)size;
+    for (int i = 0; !done; i++) {
+        atomic_fetch_add_explicit(waits, 1, memory_order_relaxed);
+        MPI_Testall(n, all, &done, status);
+        if (!done && i > LATE)
+            usleep(NAP);
+        else if (!done && i > SOON)
+            sched_yield();
     }
-    if (w->n)
-        MPI_Test(&w->on[w->first], &done, &status);
-    if (done)
-        w->first = (w->first + 1) % AT_ONCE, w->n--;
-    return done;
 }
 
 static void mpi_exchange(int channel, int to, const void *out, size_t n_out, int from, void *in, size_t n_in)
 {
-    way comes = {.at = in, .left = n_in, .with = from},
-        goes = {.at = (char *)(uintptr_t)out, .left = n_out, .with = to};
-    for (int tests = 0; comes.n || goes.n || comes.left || goes.left;) {
-        const bool came = move(&comes, channel, false), gone = move(&goes, channel, true);
-        tests = (came || gone) && tests > SOON ? SOON : rest(tests);
+    for (size_t sent = 0, got = 0; sent < n_out || got < n_in;) {
+        MPI_Request all[2 * AT_ONCE];
+        int n = 0;
+        for (size_t g; n < AT_ONCE && got < n_in; got += g) {
+            g = n_in - got < PIECE ? n_in - got : PIECE;
+            MPI_Irecv((char *)in + got, (int)g, MPI_BYTE, from, channel, MPI_COMM_WORLD, &all[n++]);
+        }
+        const int most = n + AT_ONCE;
+        for (size_t s; n < most && sent < n_out; sent += s) {
+            s = n_out - sent < PIECE ? n_out - sent : PIECE;
+            MPI_Isend((const char *)out + sent, (int)s, MPI_BYTE, to, channel, MPI_COMM_WORLD, &all[n++]);
+        }
+        wait_for(n, all);
     }
 }
 
@@ -119,12 +94,12 @@ static void end_beats(void)
     do {
         if (!beats.receives)
             MPI_Irecv(&beats.heard, 1, MPI_BYTE, (rank + count - 1) % count, BEAT_TAG, MPI_COMM_WORLD, &beats.in);
-        wait_for(&beats.in);
+        wait_for(1, &beats.in);
         beats.receives = false;
     } while (beats.heard != last);
-    wait_for(&out);
+    wait_for(1, &out);
     if (beats.sends)
-        wait_for(&beats.out);
+        wait_for(1, &beats.out);
 }
 
 static void mpi_close(void)

@@ -21,3 +21,6 @@ int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request);
 int MPI_Irecv(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request);
 int MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
+int MPI_Testall(int count, MPI_Request request[], int *done, MPI_Status status[]);
+int MPI_Cancel(MPI_Request *request);
+int MPI_Request_free(MPI_Request *request);
