@@ -115,18 +115,3 @@ int abi_testall(int n, void **r, int *done, abi_status *status)
         tell(&status[i], &of[i]), r[i] = outside(own[i]);
     return s;
 }
-
-int abi_cancel(void **r) __asm__("MPI_Cancel");
-int abi_cancel(void **r)
-{
-    MPI_Request own = inside(*r);
-    return PMPI_Cancel(&own);
-}
-
-int abi_free(void **r) __asm__("MPI_Request_free");
-int abi_free(void **r)
-{
-    MPI_Request own = inside(*r);
-    const int s = PMPI_Request_free(&own);
-    return *r = outside(own), s;
-}

@@ -22,5 +22,3 @@ int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, M
 int MPI_Irecv(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request);
 int MPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int MPI_Testall(int count, MPI_Request request[], int *done, MPI_Status status[]);
-int MPI_Cancel(MPI_Request *request);
-int MPI_Request_free(MPI_Request *request);
