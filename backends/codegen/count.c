@@ -29,12 +29,23 @@ static const struct {
     {"put", offsetof(op_counts, stores), true},
 };
 
-bool op_reads(const char *does)
+static size_t known_as(const char *does) /* COUNT(known): it is none of these */
 {
     size_t i = 0;
     while (i < COUNT(known) && strcmp(known[i].does, does))
         i++;
-    return !strcmp(does, "splat") || (i < COUNT(known) && known[i].place && known[i].at != offsetof(op_counts, stores));
+    return i;
+}
+
+bool op_places(const char *does)
+{
+    const size_t i = known_as(does);
+    return !strcmp(does, "splat") || (i < COUNT(known) && known[i].place);
+}
+
+bool op_reads(const char *does)
+{
+    return op_places(does) && (!strcmp(does, "splat") || known[known_as(does)].at != offsetof(op_counts, stores));
 }
 
 enum { ADDED = offsetof(op_counts, registers) / sizeof(double) };
@@ -101,7 +112,7 @@ static void statements(counter *c, const stmt *in, const around *up, double time
 static int operation(counter *c, const cexpr *x, const around *up, double times)
 {
     const bool splat = !strcmp(x->does, "splat");
-    size_t i = 0;
+    const size_t i = known_as(x->does);
     if (splat && !cexpr_in_memory(*x->arg))
         return 0;
     if (splat) {
@@ -114,8 +125,6 @@ static int operation(counter *c, const cexpr *x, const around *up, double times)
         op_counts_add(&c->all, &(op_counts){.loads = moved, .stores = moved, .others = vectors * log2(x->of.n)}, times);
         return x->n;
     }
-    while (i < COUNT(known) && strcmp(known[i].does, x->does))
-        i++;
     double *of = i == COUNT(known) ? &c->all.others : (double *)((char *)&c->all + known[i].at);
     const bool place = i < COUNT(known) && known[i].place;
     *of += place && of != &c->all.stores ? reads(up, *x->arg, times) : times;

@@ -56,7 +56,6 @@ typedef struct tile_made { /* a tile function: equal stages and extents share it
     bool prefetch, masked;                 /* takes pointers to fetch from; takes how far it walks */
     bool lanes, scratch;                   /* mentions the lane that it is; takes the pointer to scratch */
     callees uses;
-    int64_t held;                  /* parts of later slices that a lane has in registers, at most */
     double registers, spills;      /* that it takes at once; loads in place of those that there are not */
     const char *declared;          /* its parameters */
     const cexpr *const *parameter; /* their names, in the order of a call's arguments */
@@ -377,7 +376,7 @@ void carry_result(emitter *m);                                      /* and the r
 void carry_arguments(emitter *m, arguments *a, const tile_made *f); /* the states' pointers */
 /* move.c: copies by all lanes of the group together. */
 void lanes_copy(emitter *m, const copying *c);
-int64_t lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN: how many */
+void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
 bool lanes_send(emitter *m, const copying *c);    /* whether it can be SENT */
 /* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
  * element. x: the n that are computed in it. stores: into the result. Whether there are any; then there is something to
@@ -499,9 +498,10 @@ void op_counts_add(op_counts *c, const op_counts *more, double times);
 void kernel_count(const emitter *m, op_counts *out); /* of its statements */
 double stmt_trips(const stmt *s);                    /* of a loop */
 bool stmt_gathers(const stmt *s);                    /* it is a loop over elements of a vector, one by one */
-bool op_reads(const char *does);                     /* its first argument, of memory */
+bool op_places(const char *does);                    /* its first argument is a place in memory */
+bool op_reads(const char *does);                     /* which it reads */
 /* live.c */
-void tile_live(const emitter *m, tile_made *t);
+void kernel_live(const emitter *m);            /* tells of its tiles what they take, and spill */
 void emit_meet(emitter *m);                    /* the workers of a group wait for one another */
 void kernel_header(text *t, const emitter *m); /* what equal kernels share (header.c) */
 void loop_header(text *t, const kernel *k, const kernel_text *out, const kernel_text *member);

@@ -1,13 +1,18 @@
 /* live.c - how many registers a tile takes at once: of every value from where it is made to where it is read for the
  * last time, in the statements that are printed. What is read of memory in loops that are written out is a value, too,
- * which waits while those go by along which it does not move: compilers read it once. */
+ * which waits while those go by along which it does not move: compilers read it once. For lanes of a group all of a
+ * kernel is one text, in which reads begin as early as they may, and addresses are values (unroll.c: loops of it). */
 #include "backends/codegen/emit.h"
+#include "backends/codegen/unroll.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 4 };
+enum { WORD = 4, ADDRESS = 2 }; /* bytes; registers, of memory of all */
+enum { BESIDE = 2 };            /* of a lane: where its stack is, and what is being worked out */
+/* Operations that a lane begins while it waits for what it reads of its group's memory: about so many cycles */
+enum { WAIT = 30 };
 
 typedef struct range {
     const char *name;  /* up to its brackets; NULL: it has none, or none any more */
@@ -21,9 +26,11 @@ typedef struct use { /* of a range */
     double loads; /* from the first cache, if it has no register there */
 } use;
 
-typedef struct part { /* what is in a loop that is not written out, without those within: where most is needed */
+/* What is in a loop that is not written out, without those within: where most is needed. Of lanes: in a tile */
+typedef struct part {
     int at;
     double most;
+    tile_made *tile; /* NULL: it is none of lanes */
 } part;
 
 typedef struct around { /* a loop around what is looked at */
@@ -31,6 +38,7 @@ typedef struct around { /* a loop around what is looked at */
     const stmt *loop;
     int from;
     double times; /* that what is in it is done */
+    unrolling as; /* lanes run it */
 } around;
 
 typedef struct liver {
@@ -40,6 +48,8 @@ typedef struct liver {
     part *part;
     int *in; /* which part statements are of */
     int n, cap, n_use, cap_use, n_part, cap_part, at, cap_in, now;
+    bool lanes;      /* of a group run it */
+    int begun, meet; /* of lanes: what goes straight on since then; the same without a barrier */
 } liver;
 
 static range *range_add(liver *l, range r)
@@ -74,9 +84,7 @@ static int part_enter(liver *l)
 static double registers_of(const liver *l, double bytes)
 {
     const target *on = l->m->p->on;
-    return on->group   ? fmax(ceil(bytes / WORD), 1)
-           : bytes > 0 ? fmax(bytes / ((double)WORD * on->lanes[TS_F32]), 1)
-                       : 0;
+    return l->lanes ? fmax(ceil(bytes / WORD), 1) : bytes > 0 ? fmax(bytes / ((double)WORD * on->lanes[TS_F32]), 1) : 0;
 }
 
 /* ---- names ---- */
@@ -110,6 +118,67 @@ static void walked(liver *l, const cexpr *x, const around *up)
         }
 }
 
+/* ---- what lanes read of memory ---- */
+static bool read_since(liver *l, const cexpr *x, int from)
+{
+    for (int i = l->n - 1; i >= 0; i--)
+        if (l->all[i].from >= from && l->all[i].read && cexpr_same(l->all[i].read, x)) {
+            use_add(l, i, 0);
+            return true;
+        }
+    return false;
+}
+
+static void read_from(liver *l, const cexpr *x, int from, double registers)
+{
+    if (read_since(l, x, from))
+        return;
+    range_add(l, (range){.read = x, .from = from, .registers = registers});
+    use_add(l, l->n - 1, 0);
+}
+
+static bool goes_round(const around *a)
+{
+    return a->as.copies < fmax(stmt_trips(a->loop), 1);
+}
+
+static bool steps(const cexpr *x, const char *name) /* at most a term of the sum is by that variable */
+{
+    bool all = x->kind == C_SUM || x->kind == C_WORD || !cexpr_over(x, name);
+    for (int i = 0; i < x->n && x->kind == C_SUM; i++)
+        all = all && (x->arg[i]->kind == C_WORD || !cexpr_over(x->arg[i], name));
+    return all;
+}
+
+/* It is worked out before all loops that go round in the tile: one for all places in steps from it, else one for each.
+ * Outside of these a pointer will do. */
+static void address(liver *l, const cexpr *place, const around *up)
+{
+    double n = 1;
+    int from = l->at;
+    for (; up && up->loop->kind != S_CHUNKS; up = up->up) {
+        from = goes_round(up) ? up->from : from;
+        n *= up->loop->how == WRITTEN_OUT && !steps(*place->arg, up->loop->name) ? up->as.copies : 1;
+    }
+    if (from < l->at || n > 1)
+        read_from(l, place->arg[1], from, n * (place->shared ? 1 : ADDRESS));
+}
+
+/* Of what is written out one half is read while the other one is used. A group's memory is near: as many trips are read
+ * as are done meanwhile. */
+static void read_ahead(liver *l, const cexpr *place, const around *up, double registers)
+{
+    address(l, place, up);
+    for (; up && (up->as.copies > 1 || up->loop->how == WRITTEN_OUT || (place->shared && up->as.operations < INFINITY));
+         up = up->up) {
+        const double written = up->loop->how == WRITTEN_OUT ? up->as.copies
+                               : place->shared ? fmin(stmt_trips(up->loop), 1 + ceil(WAIT / up->as.operations))
+                                               : ceil(up->as.copies / 2);
+        registers *= cexpr_over(*place->arg, up->loop->name) ? written : 1;
+    }
+    read_from(l, place, place->shared ? l->meet : l->begun, registers);
+}
+
 /* ---- reads of memory ---- */
 static void read(liver *l, const cexpr *place, const around *up, double registers)
 {
@@ -117,6 +186,10 @@ static void read(liver *l, const cexpr *place, const around *up, double register
         times = (up ? up->times : 1) * share;
     double trips = share, waiting = share, again = 1;
     int from = l->at;
+    if (l->lanes) {
+        read_ahead(l, place, up, registers);
+        return;
+    }
     for (; up && up->loop->how == WRITTEN_OUT && up->loop->trips; up = up->up)
         if (cexpr_over(*place->arg, up->loop->name))
             trips *= (double)up->loop->trips;
@@ -131,27 +204,46 @@ static void read(liver *l, const cexpr *place, const around *up, double register
     use_add(l, l->n - 1, times - times / again);
 }
 
+static void statements(liver *l, const stmt *in, const around *up);
+
+static void tile_called(liver *l, const cexpr *x, const around *up)
+{
+    tile_made *t = l->m->tiles.made[x->load];
+    const int was = part_enter(l), first = l->n;
+    l->part[l->now].tile = t;
+    for (int i = 0; i < x->n; i++) {
+        const bool pointer = x->arg[i]->kind == C_POINTER || x->arg[i]->kind == C_WORD;
+        range_add(l, (range){t->parameter[i]->text, NULL, l->at, l->at, pointer ? ADDRESS : 1});
+    }
+    go_on(l), statements(l, t->body, up);
+    for (int i = first; i < l->n; i++)
+        l->all[i].name = NULL;
+    l->now = was;
+}
+
 static void value(liver *l, const cexpr *x, const around *up)
 {
-    const bool memory = cexpr_in_memory(x), reads = x->does && x->n && cexpr_in_memory(*x->arg);
+    const bool memory = cexpr_in_memory(x), place = x->does && op_places(x->does) && cexpr_in_memory(*x->arg);
     if (x->kind == C_WORD)
         named(l, x, up ? up->times : 1);
     if (x->kind == C_ELEMENT && !memory)
         walked(l, x, up);
     if (memory)
         read(l, x, up, registers_of(l, WORD));
-    else if (reads && op_reads(x->does))
+    else if (place && op_reads(x->does))
         read(l, *x->arg, up, registers_of(l, element_bytes(x->of.of) * x->of.n));
+    else if (x->moves == TAKES) /* the address of an element */
+        read(l, *x->arg[0]->arg, up, registers_of(l, x->bytes));
     for (int i = 0; i < x->n; i++)
-        if (!i && reads)
+        if (!i && place)
             value(l, *x->arg[i]->arg, up);
         else
             value(l, x->arg[i], up);
+    if (x->kind == C_TILE && l->lanes)
+        tile_called(l, x, up);
 }
 
 /* ---- statements ---- */
-static void statements(liver *l, const stmt *in, const around *up);
-
 static void let(liver *l, const stmt *s, const around *up)
 {
     if (s->value)
@@ -165,11 +257,17 @@ static void let(liver *l, const stmt *s, const around *up)
 /* What is older than the loop and read in it is needed until it ends. */
 static void loop_of(liver *l, const stmt *s, const around *up)
 {
-    const around own = {up, s, l->at, (up ? up->times : 1) * fmax(stmt_trips(s), 1)};
+    const around own = {up, s, l->at, (up ? up->times : 1) * fmax(stmt_trips(s), 1), unroll_of(s)};
     go_on(l);
-    const int was = s->how == WRITTEN_OUT ? l->now : part_enter(l);
+    const int was = s->how == WRITTEN_OUT || l->lanes ? l->now : part_enter(l);
+    if (goes_round(&own))
+        l->begun = l->meet = l->at;
+    if (l->lanes && goes_round(&own)) /* its counter */
+        range_add(l, (range){.name = s->name, .from = own.from, .to = l->at, .registers = 1});
     statements(l, s, &own);
     l->now = was, go_on(l);
+    if (goes_round(&own))
+        l->begun = l->meet = l->at;
     for (int i = 0; i < l->n; i++)
         if (l->all[i].from <= own.from && l->all[i].to >= own.from)
             l->all[i].to = l->at;
@@ -185,6 +283,7 @@ static void statements(liver *l, const stmt *in, const around *up)
                 let(l, q, up);
             continue;
         }
+        l->meet = s->kind == S_BARRIER ? l->at : l->meet;
         if (s->value && s->kind != S_TABLE)
             value(l, s->value, up);
         if (s->place && cexpr_in_memory(s->place))
@@ -212,7 +311,7 @@ static double find_most(liver *l)
         part *p = &l->part[l->in[i]];
         now += more[i], most = fmax(most, now);
         if (now > p->most)
-            *p = (part){i, now};
+            p->at = i, p->most = now;
     }
     return most;
 }
@@ -247,7 +346,7 @@ static double spills_in(const liver *l, int which)
     return loads;
 }
 
-void tile_live(const emitter *m, tile_made *t)
+static void tile_live(const emitter *m, tile_made *t)
 {
     liver l = {.m = m};
     part_enter(&l);
@@ -255,4 +354,23 @@ void tile_live(const emitter *m, tile_made *t)
     t->registers = find_most(&l), t->spills = 0;
     for (int i = 0; i < l.n_part; i++)
         t->spills += spills_in(&l, i);
+}
+
+static void lanes_live(const emitter *m)
+{
+    liver l = {.m = m, .lanes = true};
+    part_enter(&l);
+    statements(&l, m->out.code.at, NULL), go_on(&l);
+    find_most(&l);
+    for (int i = 0; i < l.n_part; i++)
+        if (l.part[i].tile)
+            l.part[i].tile->registers = fmax(l.part[i].tile->registers, BESIDE + l.part[i].most);
+}
+
+void kernel_live(const emitter *m)
+{
+    if (m->p->on->group)
+        lanes_live(m);
+    for (int i = 0; i < m->tiles.n && !m->p->on->group; i++)
+        tile_live(m, m->tiles.made[i]);
 }

@@ -289,7 +289,7 @@ void lanes_copy(emitter *m, const copying *c)
     m->copy.under = under;
 }
 
-int64_t lanes_held(emitter *m, const copying *c)
+void lanes_held(emitter *m, const copying *c)
 {
     moved how;
     find_moved(m, c, &how);
@@ -297,7 +297,6 @@ int64_t lanes_held(emitter *m, const copying *c)
     stmt *s = code_let(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, d),
                        arena_format(m->mem, "%s[%lld]", held_name(m, c), (long long)how.turns), NULL);
     s->bytes = how.width * ts_dtype_bytes(d), s->trips = how.turns;
-    return how.turns;
 }
 
 bool lanes_send(emitter *m, const copying *c)

@@ -187,11 +187,10 @@ bool ring_open(emitter *m, int l, int64_t trips, const cexpr *count, ring *r)
 static void declare_held(emitter *m, ring *r)
 {
     trips_place was;
-    int64_t all = 0;
     go(m, r, ring_name(m, "coming", r), &was);
     for (int i = 0; i < r->n; i++)
-        all += r->copy[i].how == TAKEN ? lanes_held(m, &r->copy[i]) : 0;
-    m->tile.made->held = int_max(m->tile.made->held, all);
+        if (r->copy[i].how == TAKEN)
+            lanes_held(m, &r->copy[i]);
     trips_leave(m, &was);
 }
 

@@ -482,8 +482,6 @@ void kernel_touch(const emitter *m, touching *to)
     follower f = {.m = m, .mem = &mem, .to = to, .at = heap_array(1, sizeof *f.at)};
     warp_make(f.at, m, &mem);
     to->shared = m->data.scratch_most;
-    for (int i = 0; i < m->tiles.n; i++)
-        to->held = int_max(to->held, m->tiles.made[i]->held);
     kernel_count(m, &to->counts);
     if (to->each)
         statements(&f, (place){0}, m->out.code.at);

@@ -254,8 +254,8 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
     kernel_statements(m);
     if (!err_is(&own))
         run_passes(m);
-    for (int i = 0; i < m->tiles.n && !err_is(&own); i++)
-        tile_live(m, m->tiles.made[i]);
+    if (!err_is(&own))
+        kernel_live(m);
     if (!err_is(&own) && write)
         tell(m, out), write_tiles(m, out, &w), write(m, out, &w);
     else if (!err_is(&own) && m->touching)

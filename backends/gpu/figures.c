@@ -56,6 +56,15 @@ static void find_time(const figuring *c, const touching *told)
     f->seconds = (most + (all - most) / GPU_BESIDE) / (double)card->clock;
 }
 
+/* Of a lane; an assembler gives it no more than there are. */
+static int64_t registers_of(const op_counts *n, const gpu_facts *card)
+{
+    double most = 1;
+    for (int i = 0; i < MAX_STAGES; i++)
+        most = fmax(most, n->registers[i]);
+    return int_min((int64_t)ceil(most), card->lane_registers);
+}
+
 void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
 {
     const gpu_facts *card = gpu_facts_of(p->on);
@@ -70,7 +79,7 @@ void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
     f->written = p->on->touch && p->on->touch(p, k, &told);
     f->counts = told.counts;
     f->foretold = f->room = (gpu_room){
-        .lanes = f->lanes, .registers = room_registers(&all, &told), .shared = told.shared};
+        .lanes = f->lanes, .registers = registers_of(&told.counts, card), .shared = told.shared};
     if (made->registers)
         f->room.registers = made->registers, f->room.shared = made->shared;
     gpu_resident(card, &f->room);

@@ -22,5 +22,3 @@ int64_t warp_cycles_least(int n, int64_t bytes);
 
 /* ---- accesses.c: adds what the stage does ---- */
 void figure_touch(void *user, const touch *t); /* a figuring */
-/* ---- room.c ---- */
-int64_t room_registers(const figuring *c, const touching *told); /* of a lane */

@@ -128,9 +128,9 @@ typedef struct touch {
 typedef struct touching {
     void (*each)(void *user, const touch *t);
     void *user;
-    /* Told: bytes of its own memory that a group takes; parts of slices on their way that a lane holds in registers;
-     * how often lanes wait for what they read of memory, all groups together */
-    int64_t shared, held;
+    /* Told: bytes of its own memory that a group takes; how often lanes wait for what they read of memory, all groups
+     * together */
+    int64_t shared;
     double waits;
     op_counts counts;
 } touching;

@@ -17,7 +17,8 @@ static tile_made live(arena *mem, const code *c, int registers)
     plan *p = heap_array(1, sizeof *p);
     emitter *m = heap_array(1, sizeof *m);
     p->on = &machine, m->p = p, m->mem = mem;
-    tile_live(m, &t);
+    m->tiles.made[0] = &t, m->tiles.n = 1;
+    kernel_live(m);
     free(m), free(p);
     return t;
 }
@@ -131,9 +132,41 @@ static void test_gathers(arena *mem)
     check(mem, "gathered", &c, 16, 1, 0);
 }
 
+/* Of a lane: its stack and what is worked out, the pointer, the sum; in a loop that goes round its counter and an
+ * address, of all memory or of the group's. Read ahead is half of 8 trips, or of 25 of 1000; of the group's memory what
+ * is read in 16 trips of two operations. */
+static void test_lanes(arena *mem)
+{
+    static const struct {
+        int trips;
+        bool shared;
+        double want;
+    } rows[] = {{8, false, 5 + 4}, {1000, false, 5 + 1 + 2 + 13}, {1000, true, 5 + 1 + 1 + 16}};
+    for (int i = 0; i < COUNT(rows); i++) {
+        const target machine = {.n_register = 255, .group = WIDE};
+        const cexpr *const pointer = word(mem, "x"), *sum[2] = {NULL, word(mem, "acc")};
+        code c = code_begin(mem), call = code_begin(mem);
+        cexpr *x = (cexpr *)cexpr_at(mem, pointer, word(mem, "k"), 0);
+        x->shared = rows[i].shared, sum[0] = x;
+        code_let(&c, "float", "acc", NULL)->bytes = 4;
+        tile_made t = {.body = c.at, .parameter = &pointer};
+        open_loop(&c, "k", rows[i].trips, AS_IT_IS);
+        code_store(&c, sum[1], cexpr_lanes(mem, "add", (instance){E_F32, 0}, "$0 + $1", 2, sum)), code_close(&c);
+        code_call(&call, cexpr_tile(mem, 0, 1, &pointer));
+        plan *p = heap_array(1, sizeof *p);
+        emitter *m = heap_array(1, sizeof *m);
+        p->on = &machine, m->p = p, m->mem = mem, m->out.code.at = call.at, m->tiles.made[0] = &t, m->tiles.n = 1;
+        kernel_live(m);
+        if (!CHECK(t.registers == rows[i].want))
+            printf("  %d trips: %g, not %g\n", rows[i].trips, t.registers, rows[i].want);
+        free(m), free(p);
+    }
+}
+
 int main(void)
 {
     arena mem = {0};
+    test_lanes(&mem);
     test_product(&mem);
     test_ranges(&mem);
     test_walked(&mem);

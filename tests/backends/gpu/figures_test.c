@@ -54,9 +54,9 @@ static void test_lanes(void)
     gpu_figures f;
     if (find(&b, small_product, "matmul", "m/8@block n/12@block k m@lane n@lane", &f)) {
         CHECK(f.groups == 9 && f.lanes == 96);
-        /* a sum, places; of 40 steps with two operands 48 ahead; two addresses */
-        CHECK(f.room.registers == 1 + 9 + 48 + 4 && f.room.shared == 0);
-        /* 62 * 32 registers a warp; 8192 / 2048 = 4 warps, one group of three */
+        /* a sum; half of 40 steps with two operands; three pointers, numbers of the lane and of the group, the stack */
+        CHECK(f.room.registers == 1 + 40 + 6 + 8 && f.room.shared == 0);
+        /* 55 * 32 registers a warp, taken as 56; 8192 / 2048 = 4 warps, one group of three */
         CHECK(f.room.resident == 1 && !strcmp(f.room.limit, "registers"));
         CHECK(near(f.occupancy, 96.0 / 256) && f.waves == 3 && near(f.last, 1.0 / 4)); /* 4 at once */
         /* the first warp: rows 0, 1 and 8 columns of row 2; a row of a is 160 bytes, of b and y 144 */
@@ -85,8 +85,8 @@ static void test_slices(void)
     if (find(&b, wide_rows, "matmul",
              "m/16@block n/64@block k/16+a@shared+b@shared k m/2@lane n/16@unroll n@lane m@unroll", &f)) {
         CHECK(f.groups == 4 * 16 && f.lanes == 8 * 16);
-        /* sums, places, three quarters of a step, parts of slices, four loops, 18 ahead */
-        CHECK(f.room.registers == 8 + 9 + 5 + 11 + 8 + 18);
+        /* sums; of steps of six reads and eight multiply-adds four, for 30 operations; pointers, places and counters */
+        CHECK(f.room.registers == 8 + 4 * 6 + 19);
         CHECK(f.room.shared == 1280 + 16 * 64 * 4); /* 16 rows of 17, in whole 256 */
         /* copies of a go along k, 16 of each of 2 rows: 64 bytes each; into a slice with rows of 16 m and a gap of
          * one: lanes of one row of a write 68 bytes apart, and one bank alone has two words: of the first row's last
