@@ -1,6 +1,6 @@
-/* reader.h - a network as its file gives it, in a form through which no file format shows (graph/onnx/steps.h). A reader
- * fills it from one format and checks what is particular to that format; builder.c checks the rest. All memory is the
- * arena's or a mapped file's and lasts until model_file_free. */
+/* reader.h - a network as its file gives it, in a form through which no file format shows (graph/onnx/steps.h). A
+ * reader fills it from one format and checks what is particular to that format; builder.c checks the rest. All memory
+ * is the arena's or a mapped file's and lasts until model_file_free. */
 #pragma once
 #include "graph/onnx/steps.h"
 #include "import/external.h"

@@ -11,41 +11,41 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                  828  the public header: to be read in one sitting
-graph                  33493  the table of operations is half of it
-import                 11960  ONNX, JSON, safetensors, tokenizers; all of it distrusted
-autodiff                4278  the chain rule, forward mode, batches, optimizers
-schedule                 224  the table of passes
-schedule/plan           2290  kernels, stages, values, targets
-schedule/nest           2410  the notation of loops
-schedule/schema         1454  rules, and loops by them
-schedule/fuse           2257  nodes become kernels
-schedule/passes         5918  a file for each other step
-schedule/place           881  plans over several devices
-schedule/explain        1731  what people read of a plan
-backends                5256  driver, runner, weights: what back ends share
-backends/codegen       14285  nests to text, for every C-like language
-backends/cpu            2869  processors as a target, and what is measured of them
-backends/cache          1454  what was compiled
-backends/probe           830  loops that keep a core busy, for benchmarks and back ends
-backends/c              3804  compiler, loader, team of threads
-backends/emit           1433  programs of their own
-backends/device         1447  programs on devices: tables, texts, runs, here and in what is emitted
-backends/interp          272  evaluates definitions
-backends/null             15  plans, and emits nothing
-backends/gpu            2352  graphics processors as a target
-backends/opencl         2017  a dialect and a device
-backends/cuda           2882  a dialect and a device
-bench                   6136  race, statistics, peers
-bench/report            5646  a page of sections
-bench/machine            668  clock, processors, ceilings
-train                  11894  fine-tuning, generation, export
-models                  1761  on the public header alone
-cli                    14038  a file for each verb
-tests                  56802  about half of what they test
-bench/tune              1369  a search for loops, its log and rules
-tests/gpusim           10457  a driver and a card in software
-tests/plainc             814  what one would write in plain C, held and timed against ours
+include                   828  the public header: to be read in one sitting
+graph                   33486  the table of operations is half of it
+import                  11819  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+autodiff                 4263  the chain rule, forward mode, batches, optimizers
+schedule                  224  the table of passes
+schedule/plan            2291  kernels, stages, values, targets
+schedule/nest            2403  the notation of loops
+schedule/schema          1454  rules, and loops by them
+schedule/fuse            2278  nodes become kernels
+schedule/passes          5918  a file for each other step
+schedule/place            881  plans over several devices
+schedule/explain         1731  what people read of a plan
+backends                 5252  driver, runner, weights: what back ends share
+backends/codegen        14787  nests to text, for every C-like language
+backends/cpu             2871  processors as a target, and what is measured of them
+backends/cache           1454  what was compiled
+backends/probe            830  loops that keep a core busy, for benchmarks and back ends
+backends/c               3804  compiler, loader, team of threads
+backends/emit            1433  programs of their own
+backends/device          1447  programs on devices: tables, texts, runs, here and in what is emitted
+backends/interp           272  evaluates definitions
+backends/null              15  plans, and emits nothing
+backends/gpu             2227  graphics processors as a target
+backends/opencl          2015  a dialect and a device
+backends/cuda            2882  a dialect and a device
+bench                    6121  race, statistics, peers
+bench/report             5574  a page of sections
+bench/machine             639  clock, processors, ceilings
+train                   11633  fine-tuning, generation, export
+models                   1708  on the public header alone
+cli                     13617  a file for each verb
+tests                   57209  about half of what they test
+bench/tune               1360  a search for loops, its log and rules
+tests/gpusim            10457  a driver and a card in software
+tests/plainc              814  what one would write in plain C, held and timed against ours
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
 [ -n "$columns" ] || { echo "sizes: .clang-format has no ColumnLimit"; exit 1; }

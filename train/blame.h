@@ -5,5 +5,6 @@
 #include "train/step.h"
 
 /* The step has just failed on the batch of examples `which`, and its state is as before. Says in words which parameters
- * have gradients that are not finite, and what the first kernel is, or which input; nothing where that cannot be found. */
+ * have gradients that are not finite, and what the first kernel is, or which input; nothing where that cannot be
+ * found. */
 void blame_write(step *s, const net *n, const int64_t *which, const double *norms, text *out);

@@ -377,7 +377,7 @@ void carry_arguments(emitter *m, arguments *a, const tile_made *f); /* the state
 /* move.c: copies by all lanes of the group together. */
 void lanes_copy(emitter *m, const copying *c);
 void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
-bool lanes_send(emitter *m, const copying *c);    /* whether it can be SENT */
+bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
 /* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
  * element. x: the n that are computed in it. stores: into the result. Whether there are any; then there is something to
  * close. */

@@ -1,5 +1,5 @@
-/* steps.h - a network as a list of operators: values that are held, and steps that make values from values, all known by
- * name. What files are read into, and what graphs are restated as. All memory is the maker's. */
+/* steps.h - a network as a list of operators: values that are held, and steps that make values from values, all known
+ * by name. What files are read into, and what graphs are restated as. All memory is the maker's. */
 #pragma once
 #include "graph/ir/op.h"
 

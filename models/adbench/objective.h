@@ -1,8 +1,9 @@
-/* objective.h - a problem of ADBench: what its file holds, which values it has, and by what they are derived. One row a
- * problem, `const objective objective_NAME`, in a file of models/adbench, on the public header and models/parts; the build lists
- * the folder and writes the table, which the command shows, reads and times. Numbers come from a file, or, where there
- * is none, from a seed; either way an objective takes them in the order of the file. A problem owns its arrays, its
- * model and nothing else; the first failure is kept in `e`, and whatever is asked for after it is refused. */
+/* objective.h - a problem of ADBench: what its file holds, which values it has, and by what they are derived. One
+ * row a problem, `const objective objective_NAME`, in a file of models/adbench, on the public header and
+ * models/parts; the build lists the folder and writes the table, which the command shows, reads and times. Numbers
+ * come from a file, or, where there is none, from a seed; either way an objective takes them in the order of the
+ * file. A problem owns its arrays, its model and nothing else; the first failure is kept in `e`, and whatever is
+ * asked for after it is refused. */
 #pragma once
 #include "tessera.h"
 
