@@ -181,6 +181,12 @@ static const cexpr *moved_out(mover *v, const around *a, const cexpr *x) /* its 
     return v->all[v->n++].called;
 }
 
+/* Argument i of x says where something lies: an index, or is of one. What it is counted from is no number. */
+static bool is_place(const cexpr *x, int i, bool place)
+{
+    return x->kind == C_ELEMENT ? !i && (place || cexpr_in_memory(x)) : x->kind == C_POINTER ? i : place;
+}
+
 static const cexpr *without(mover *v, const around *a, const cexpr *x, bool place)
 {
     const bool named = place && (x->kind == C_FORM || x->kind == C_ELEMENT) && reads(x);
@@ -190,7 +196,7 @@ static const cexpr *without(mover *v, const around *a, const cexpr *x, bool plac
     const cexpr **arg = arena_array(v->mem, (size_t)x->n + 1, sizeof *arg);
     bool same = true;
     for (int i = 0; i < x->n; i++)
-        arg[i] = without(v, a, x->arg[i], place || cexpr_in_memory(x)), same = same && arg[i] == x->arg[i];
+        arg[i] = without(v, a, x->arg[i], is_place(x, i, place)), same = same && arg[i] == x->arg[i];
     if (same)
         return x;
     cexpr *y = arena_get(v->mem, sizeof *y);
