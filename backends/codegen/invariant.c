@@ -181,10 +181,13 @@ static const cexpr *moved_out(mover *v, const around *a, const cexpr *x) /* its 
     return v->all[v->n++].called;
 }
 
-/* Argument i of x says where something lies: an index, or is of one. What it is counted from is no number. */
+/* Argument i of x is a whole number that says where something lies: an index, or is of one by operators on such. What
+ * it is counted from is none, and other forms may compute with reals. */
 static bool is_place(const cexpr *x, int i, bool place)
 {
-    return x->kind == C_ELEMENT ? !i && (place || cexpr_in_memory(x)) : x->kind == C_POINTER ? i : place;
+    if (x->kind == C_ELEMENT)
+        return !i && (place || cexpr_in_memory(x));
+    return x->kind == C_POINTER ? i : place && (x->kind != C_FORM || x->whole);
 }
 
 static const cexpr *without(mover *v, const around *a, const cexpr *x, bool place)

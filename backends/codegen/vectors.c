@@ -305,6 +305,7 @@ static void each_product(emitter *m, const loop *q)
 
 static void over(emitter *m, tile_phase ph, int64_t first, int64_t end, int64_t count, const cexpr *to)
 {
+    const int found = m->tile.vectors.count; /* what is turned around the loop asks for it, too */
     const position was = enter(m, first, end, count, to);
     const loop *within = ph == BODY ? dot_loop(m) : NULL;
     m->tile.vectors.dot = within && takes_dot(m);
@@ -314,6 +315,7 @@ static void over(emitter *m, tile_phase ph, int64_t first, int64_t end, int64_t 
         emit_phase(m, ph);
     code_close(&m->out.code);
     vector_back(m, m->tile.vectors.axis, was);
+    m->tile.vectors.count = found;
 }
 
 void vectors_loop(emitter *m, tile_phase ph)

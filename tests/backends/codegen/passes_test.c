@@ -175,9 +175,26 @@ static void test_invariant_one(void)
     }
 }
 
+/* What a place is computed from may be real: it stays within the place, as what it is counted from stays. */
+static void test_invariant_real(void)
+{
+    arena mem = {0};
+    code c = code_begin(&mem);
+    stmt *root = c.at;
+    const cexpr *k = cexpr_word(&mem, "k"), *real = element_of(&mem, "r", cexpr_number(&mem, 2), 0),
+                *at = cexpr_two(&mem, "whole($0 + $1)", real, k), *base = cexpr_one(&mem, "&$0", real);
+    loop(&c, "k", cexpr_number(&mem, 4), 0);
+    code_store(&c, element_of(&mem, "y", k, 2), element_of(&mem, "x", at, 1));
+    code_store(&c, element_of(&mem, "z", k, 2), cexpr_at(&mem, base, k, 1));
+    CHECK(pass_invariant(root, &mem, &made_up, NULL));
+    tree_is(root, "for (index k = 0; k < 4; k++) {\n    y[k] = x[whole(r[2] + k)];\n    z[k] = &r[2][k];\n}\n");
+    arena_free(&mem);
+}
+
 int main(void)
 {
-    test_invariant(), test_invariant_one(), test_apart(), test_once(), test_barriers(), test_refused();
+    test_invariant(), test_invariant_one(), test_invariant_real(), test_apart(), test_once(), test_barriers(),
+        test_refused();
     CHECK(!strcmp(code_passes[0].name, "invariant") && !strcmp(code_passes[N_CODE_PASS - 1].name, "barriers"));
     return check_done();
 }
