@@ -405,6 +405,11 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, ne
         guess_panels(p, s, &c, b);
 }
 
+static int64_t reduction_width(const plan *p, const stage *s) /* the same on any processor, and so are its bits */
+{
+    return SUMS * nest_lanes(p, s) / p->on->lanes[TS_F64];
+}
+
 static void guess_reduction(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     int across = -1; /* the folded axis that walks memory */
@@ -414,7 +419,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, nest
                 across = a;
     const bool cores = !guess_states(p, k, s, b) && guess_cores(p, k, s),
                core = put_outer(p, k, s, b, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, cores);
-    const int64_t width = SUMS * nest_lanes(p, s) / p->on->lanes[TS_F64]; /* on any processor */
+    const int64_t width = reduction_width(p, s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
             if (a != across)
@@ -460,6 +465,60 @@ static void guess_rest(const plan *p, const kernel *k, const stage *s, nesting *
         nest_put(b, a, 1, CPU_SERIAL);
 }
 
+/* ---- products of a matrix with one vector ---- */
+/* A folded axis along which operand i lies, of vectors at least; -1: there is none. For the same bits everywhere, the
+ * same choice is made everywhere. */
+static int lies_along(const plan *p, const stage *s, int i)
+{
+    const int64_t least = p->reproducible ? reduction_width(p, s) : nest_lanes(p, s);
+    int along = -1;
+    for (int a = s->n_result; a < s->n_axis && along < 0; a++)
+        along = s->extent[a] >= least && guess_stride(p, s, i, a) == 1 ? a : -1;
+    return along;
+}
+
+/* A matrix that is no weight with one vector, or each of several with its own: an element is used once, and vectors
+ * across rows would be gathered, or copied. Gives the axis of the sum along which its rows lie, one behind another;
+ * -1: it is another product. */
+static int used_once(const plan *p, const kernel *k, const stage *s)
+{
+    const int row = s->n_result - 1;
+    int along = -1;
+    for (int i = 0; i < s->n_folded && stage_contracts(s) && row >= 0; i++) {
+        const uint32_t axes = x_axes_of(s->load[i]);
+        if (!(axes >> row & 1))
+            continue;
+        if (node_is_weight(s->load[i]->from) || (along = lies_along(p, s, i)) < 0 ||
+            guess_stride(p, s, i, row) < s->extent[along]) /* windows over one another */
+            return -1;
+        for (int a = 0; a < row; a++)
+            if (!(axes >> a & 1) && left_of(k, s, a) > 1)
+                return -1;
+    }
+    return along;
+}
+
+/* Along the sum, as many rows at once as there are sums for in half of the registers, so that none waits for another. */
+static bool guess_once(const plan *p, const kernel *k, const stage *s, nesting *b)
+{
+    const int row = s->n_result - 1, along = used_once(p, k, s);
+    if (along < 0)
+        return false;
+    const int64_t width = reduction_width(p, s), rows = p->on->n_register / 2 * nest_lanes(p, s) / width;
+    const bool core = put_outer(p, k, s, b, 1u << row, guess_cores(p, k, s));
+    if (rows < 2 || left_of(k, s, row) > rows)
+        nest_put(b, row, int_max(rows, 1), core ? CPU_CORE : CPU_SERIAL);
+    for (int a = s->n_result; a < s->n_axis; a++)
+        if (a != along)
+            nest_put(b, a, 1, CPU_SERIAL);
+    if (s->extent[along] > width)
+        nest_put(b, along, width, CPU_SERIAL);
+    if (rows > 1)
+        nest_put(b, row, 1, CPU_UNROLL);
+    nest_put(b, along, 1, CPU_VECTOR);
+    return true;
+}
+
 /* A judge lays out no weights: a matrix that lies along the sum is walked so, not across it, in far-off steps that
  * compilers take minutes over. */
 static bool lies_along_sum(const plan *p, const stage *s)
@@ -480,7 +539,8 @@ void guess_stage(const plan *p, const kernel *k, int which, nesting *b, text *se
         guess_reduction(p, k, s, b);
         return;
     }
-    if (guess_choice(p, k, s, b) || guess_blocks(p, k, s, b, second) || guess_window(p, k, s, b))
+    if (guess_choice(p, k, s, b) || guess_once(p, k, s, b) || guess_blocks(p, k, s, b, second) ||
+        guess_window(p, k, s, b))
         return;
     if (k->n_stage > 1 && column >= 0 && column < s->n_shared && left_of(k, s, column) == 1 && stage_fold(s) &&
         stage_contracts(s)) {

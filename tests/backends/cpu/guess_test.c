@@ -248,6 +248,42 @@ static void test_row_products(void)
     guessed(row_products, 2, "r@core c/32 c@vector");
 }
 
+/* A matrix with one vector, of f32[m,k] and f32[k]; the vector a weight; and windows of a row, one over another. */
+static const node *times_vector(graph *g, int64_t m, int64_t k, bool weight)
+{
+    const type ta = {.dtype = TS_F32, .rank = 2, .dim = {m, k}}, tb = {.dtype = TS_F32, .rank = 2, .dim = {k, 1}};
+    const node *a = g_input(g, "a", &ta, NULL);
+    return g_call2(g, "matmul", a, weight ? ts_weight(g, "w", TS_F32, 2, tb.dim, 0, 1, 1) : g_input(g, "b", &tb, NULL));
+}
+
+static const node *vector_product(graph *g)
+{
+    return times_vector(g, 1000, 64, true);
+}
+
+static const node *short_rows(graph *g)
+{
+    return times_vector(g, 1000, 12, false);
+}
+
+static const node *one_filter(graph *g)
+{
+    const type tx = {.dtype = TS_F32, .rank = 3, .dim = {1, 1, 4000}},
+               tw = {.dtype = TS_F32, .rank = 3, .dim = {1, 1, 64}};
+    return g_call2(g, "conv1d", g_input(g, "x", &tx, NULL), g_input(g, "w", &tw, NULL));
+}
+
+/* Rows are walked as they lie, several at once, where vectors fit into them; windows along one another are not rows. */
+static void test_vector_products(void)
+{
+    guessed(vector_product, 1, "m/8 k/32 m@unroll k@vector");
+    guessed_on("avx2", vector_product, 2, "m/2@core k/32 m@unroll k@vector");
+    guessed_on("plain", vector_product, 1, "m k/32 k@vector");
+    guessed_on("avx2", short_rows, 1, "m/2 m@unroll k@vector");
+    guessed(short_rows, 1, "m/192 k m@vector");
+    guessed(one_filter, 1, "ow/192 ic kw ow@vector");
+}
+
 /* A convolution whose weights change, [8, 64, 28, 28] with 96 filters, and its gradients. */
 static const node *windows(graph *g, int of)
 {
@@ -319,6 +355,7 @@ int main(void)
     test_tiles();
     test_fresh_products();
     test_row_products();
+    test_vector_products();
     test_tall_products();
     test_row_blocks();
     test_shared();
