@@ -597,7 +597,9 @@ static int64_t light_step(const plan *p, const kernel *k)
 static void copy_operands(const plan *p, nesting *b)
 {
     for (stage *s = b->k->stage; s < b->k->stage + b->k->n_stage; s++)
-        nest_copy(b, s, stage_contracts(s) ? staged_operand(p, b->k, s, s->n_result - 1, 1) : -1, 1);
+        nest_copy(b, s,
+                  stage_contracts(s) && used_once(p, b->k, s) < 0 ? staged_operand(p, b->k, s, s->n_result - 1, 1) : -1,
+                  1);
 }
 
 void guess_shared(const plan *p, const kernel *k, nesting *b)
