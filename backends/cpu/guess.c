@@ -498,7 +498,7 @@ static int used_once(const plan *p, const kernel *k, const stage *s)
     return along;
 }
 
-/* Along the sum, as many rows at once as there are sums for in half of the registers: so that none waits for another */
+/* Along the sum; as many rows at once as half of the registers have sums for, so that none waits for another. */
 static bool guess_once(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     const int row = s->n_result - 1, along = used_once(p, k, s);
