@@ -70,6 +70,9 @@ bool guess_choice(const plan *p, const kernel *k, const stage *s, nesting *b)
     for (int a = 0; a < s->n_result; a++)
         if (step[a] > run[a] && (a != column || run[a] > 1))
             nest_put(b, a, run[a], CPU_UNROLL);
+    const int64_t block = stage_block(p, s, column), piece = run[column] > 1 ? run[column] : step[column];
+    if (block > 1 && block < nest_lanes(p, s) && piece > block) /* a vector is of one block */
+        nest_put(b, column, block, CPU_UNROLL);
     nest_put(b, column, 1, CPU_VECTOR);
     return true;
 }

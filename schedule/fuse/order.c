@@ -13,12 +13,13 @@ static const layout *layout_of(const plan *p, const node *n)
     return &p->buffer[n->id].layout;
 }
 
-static bool linear(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
+/* How many quotients of axes there are in an element's place */
+static int quotients(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
 {
     ENDED_BY(arena_free) arena mem = {0};
     space sp = {.mem = &mem};
     const affine *axis[MAX_AXIS], *at[MAX_RANK];
-    bool ok = true;
+    int n = 0;
     for (int i = 0; i < s->n_axis; i++) {
         const int64_t last = s->extent[i] > 0 ? s->extent[i] - 1 : 0, block = stage_block(p, s, i);
         axis[i] = affine_var(&sp, var_add(&sp, "", 0, block > 1 && block <= last ? block - 1 : last));
@@ -28,9 +29,14 @@ static bool linear(const plan *p, const stage *s, const layout *y, const expr *c
     for (int i = 0; i < rank; i++)
         at[i] = affine_of(&sp, sub[i], axis);
     const affine *sum = layout_offset(&sp, y, at);
-    for (int i = 0; ok && i < sum->n; i++)
-        ok = sum->t[i].a->kind != A_DIV || !affine_has_axis(sum->t[i].a->of);
-    return ok;
+    for (int i = 0; i < sum->n; i++)
+        n += sum->t[i].a->kind == A_DIV && affine_has_axis(sum->t[i].a->of);
+    return n;
+}
+
+static bool linear(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
+{
+    return !quotients(p, s, y, sub, rank);
 }
 
 static bool reads_linear(const plan *p, const stage *s, const node *only) /* every load, or those of one node */
@@ -216,9 +222,28 @@ static int dots_axis(const fuser *f, const stage *s)
     return dim >= 0 && s->store[dim]->kind == X_AXIS && !stage_fold(s) ? s->store[dim]->axis : -1;
 }
 
+/* Of all that the stage reads, or of one value: quotients that there would not be if it lay in rows. Enlarged images have
+ * some along pixels anyway. */
+static int64_t more_quotients(const plan *p, const stage *s, const node *only)
+{
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(s->value, load, MAX_LOADS);
+    int64_t more = n > MAX_LOADS;
+    for (int i = 0; i < n && i < MAX_LOADS; i++) {
+        layout rows = {0};
+        if (only && load[i]->from != only)
+            continue;
+        layout_rows(&rows, &load[i]->from->type);
+        more += int_max(quotients(p, s, layout_of(p, load[i]->from), load[i]->arg, load[i]->n) -
+                            quotients(p, s, &rows, load[i]->arg, load[i]->n),
+                        0);
+    }
+    return more;
+}
+
 static bool walks_blocks(const plan *p, const kernel *k, const stage *s, const node *n)
 {
-    return k->n_stage == 1 && stage_nested(s) && reads_linear(p, s, n);
+    return k->n_stage == 1 && stage_nested(s) && !more_quotients(p, s, n);
 }
 
 /* A dimension of a stage's result, in blocks of so many; false, in rows: not all who walk it can do it so. */
@@ -256,12 +281,12 @@ static void choose_block(const fuser *f, const kernel *k)
     const int dim = axis < 0 ? -1 : dim_along(s, axis), *lanes = plan_on(p, k->site)->lanes;
     if (dim < 0 || !type_count(t) || taken_whole(f, s->node) || !layout_is_rows(y, t) || lanes[TS_F32] < 4)
         return;
-    const bool even = reads_linear(p, s, NULL);
+    const bool even = !more_quotients(p, s, NULL);
     const int64_t wide = lanes[t->dtype], half = int_max(wide >> plan_on(p, k->site)->halves, 1), n = t->dim[dim];
     const bool narrow = int_ceil_div(n, half) * half < int_ceil_div(n, wide) * wide;
-    if (!narrow && lie_in_blocks(f, s, dim, wide) && (!even || reads_linear(p, s, NULL)))
+    if (!narrow && lie_in_blocks(f, s, dim, wide) && (!even || !more_quotients(p, s, NULL)))
         return;
-    if (!lie_in_blocks(f, s, dim, half) || (even && !reads_linear(p, s, NULL)))
+    if (!lie_in_blocks(f, s, dim, half) || (even && more_quotients(p, s, NULL)))
         lie_in_blocks(f, s, dim, wide);
 }
 

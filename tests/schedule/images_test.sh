@@ -40,6 +40,11 @@ stretch = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "n
 between("nearest", [{**node("Resize", "b", "m", **stretch), "in": ["b", "", "s"]}])
 save("few", [1, 8, 14, 14], [node("Conv", "x a", "b"), node("Conv", "b w", "m"), node("Conv", "m c", "y")],
      {"a": [24, 8, 1, 1], "w": [24, 24, 3, 3], "c": [8, 24, 1, 1]})
+joined = [node("Conv", "x a", "b"), {**node("Resize", "b", "u", **stretch), "in": ["b", "", "s"]},
+          node("ConvTranspose", "b w", "v", strides=[2, 2]), node("Concat", "u v", "m", axis=1), node("Conv", "m c", "y")]
+save("joined", [1, 32, 14, 14], joined, {"a": [32, 32, 1, 1], "w": [32, 32, 2, 2], "c": [32, 64, 3, 3]})
+save("side", [1, 8, 14, 14], [node("Conv", "x a", "b"), node("Conv", "x w", "v"), node("Concat", "b v", "m", axis=1), node("Conv", "m c", "y")],
+     {"a": [24, 8, 1, 1], "w": [24, 8, 1, 1], "c": [24, 48, 3, 3]})
 save("rows", [1, 32, 14, 28], [node("Conv", "x w", "y", group=32, pads=[1] * 4)], {"w": [32, 1, 3, 3]})
 save("reach", [1, 8, 200], [node("Conv", "x w", "b", pads=[15, 15]), node("Conv", "b c", "y")], {"w": [8, 8, 31], "c": [8, 8, 1]})
 save("line", [1, 4, 100], [node("Conv", "x v", "b"), node("Conv", "b w", "m", group=32, pads=[2, 2]), node("Conv", "m c", "y")],
@@ -68,7 +73,8 @@ walks depthwise 1 'oc/8 oh ow/7 ic kh kw/3 kw@unroll ow@unroll oc@vector'
 walks wide 1 'oc/8 oh ic kh kw/5 kw@unroll ow@unroll oc@vector'
 walks line 1 'oc/8 ow/8 ic kw/5 kw@unroll ow@unroll oc@vector'
 walks rows 0 'oc oh ic kh kw ow/8@unroll ow@vector'
-walks nearest 1 'oc/16 oh ow/6 kh kw ic/4 ic@unroll ow@unroll oc/8@unroll oc@vector'
+walks nearest 1 'oc/16 oh ow/6 kh kw ic/8 ic/4 ic@unroll ow@unroll oc/8@unroll oc@vector'
+walks joined 6 'r c r1/32@unroll r1@vector'
 walks turned 1 'oc/16 ow/6 kh kw ic/8 ic/4 ic@unroll ow@unroll oc/8@unroll oc@vector'
 for mode in reflect edge wrap; do
     walks $mode 0 'r1 r c@vector'
@@ -78,7 +84,8 @@ done
 rates="clock=3000,fma=RATE,latency=4,l1=12800,l2=6400,l3=2200,memory=1200,near=2200,far=2200,seen=25,start=1000"
 for rate in 100 200; do
     machine="core:1 l1d:1(48KB) l2:1(2MB) l3:1(32MB) isa:avx512 rates:avx512($(echo $rates | sed "s/RATE/$rate/"))"
-    [ $rate = 100 ] && lane=8 row='ow/4 ' || lane=16 row=
+    [ $rate = 100 ] && lane=8 row='ow/4 ' piece='r/8@unroll ' || lane=16 row= piece=
+    walks side 2 "c r/24@unroll ${piece}r@vector"
     walks few 1 "oh ${row}kh kw ic/$lane ic ow@unroll oc/$lane@unroll oc@vector"
 done
 machine="core:1 l1d:1(48KB) l2:1(2MB) l3:1(32MB) isa:avx2"
@@ -100,7 +107,7 @@ import numpy
 a, b = (numpy.load('$1$2-' + t + '/y.npy') for t in ('c', 'interp'))
 numpy.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * abs(b).max())"
 }
-for model in few reach depthwise wide turned nearest rows line reflect edge wrap reflect1 edge1 wrap1; do same $model ''; done
+for model in few joined side reach depthwise wide turned nearest rows line reflect edge wrap reflect1 edge1 wrap1; do same $model ''; done
 for model in parts_plain parts_padded parts_apart parts_pool; do
     same $model kh
     same $model kw
