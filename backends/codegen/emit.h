@@ -391,10 +391,11 @@ const cexpr *vector_element(const emitter *m,
 void turn_expect(emitter *m);                          /* notes those that may be, for who asks what vectors gain */
 const cexpr *turn_element(const emitter *m, int load); /* the vector at hand, of the result to be stored to; or NULL */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
-void vectors_find(emitter *m);                /* in the tile, its start being set up: whether it has them */
-int64_t vectors_of(const emitter *m);         /* that the loop has */
-const expr *vectors_value(emitter *m);        /* partial_value, of all elements of the vector at hand */
-void vectors_loop(emitter *m, tile_phase ph); /* in place of the loop */
+void vectors_find(emitter *m);                          /* in the tile, its start being set up: whether it has them */
+int64_t vectors_of(const emitter *m);                   /* that the loop has */
+int64_t vectors_trips(const emitter *m, tile_phase ph); /* elements that the loop has in that phase */
+const expr *vectors_value(emitter *m);                  /* partial_value, of all elements of the vector at hand */
+void vectors_loop(emitter *m, tile_phase ph);           /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */

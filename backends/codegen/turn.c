@@ -136,7 +136,7 @@ static void exchange_elements(emitter *m, int load, element e)
 static void move(emitter *m, const strip *t, int load, dtype d)
 {
     vector_loop *v = &m->tile.vectors;
-    const int n_var = m->sp.n, count = v->count;
+    const int n_var = m->sp.n, was_count = v->count, count = (int)int_min(v->n, vectors_trips(m, t->ph));
     emit_written_out(m, "turn", count);
     const affine *each = affine_var(&m->sp, var_add(&m->sp, "turn", 0, count - 1));
     const position was = vector_go(m, v->axis, each, 1),
@@ -147,7 +147,7 @@ static void move(emitter *m, const strip *t, int load, dtype d)
         vector_write(m, d, emit_result(m), own);
     else
         code_store(&m->out.code, own, vector_read(m, d, emit_element(m, load)));
-    v->count = count;
+    v->count = was_count;
     vector_back(m, trips_loop(m, t)->axis, begin), vector_back(m, v->axis, was), m->sp.n = n_var;
     code_close(&m->out.code);
 }

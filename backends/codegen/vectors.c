@@ -305,7 +305,6 @@ static void each_product(emitter *m, const loop *q)
 
 static void over(emitter *m, tile_phase ph, int64_t first, int64_t end, int64_t count, const cexpr *to)
 {
-    const int found = m->tile.vectors.count; /* what is turned around the loop asks for it, too */
     const position was = enter(m, first, end, count, to);
     const loop *within = ph == BODY ? dot_loop(m) : NULL;
     m->tile.vectors.dot = within && takes_dot(m);
@@ -315,7 +314,12 @@ static void over(emitter *m, tile_phase ph, int64_t first, int64_t end, int64_t 
         emit_phase(m, ph);
     code_close(&m->out.code);
     vector_back(m, m->tile.vectors.axis, was);
-    m->tile.vectors.count = found;
+}
+
+int64_t vectors_trips(const emitter *m, tile_phase ph)
+{
+    const loop *q = last_loop(m);
+    return ph == BODY ? m->here.cur[q->axis] : trips_of(m, q);
 }
 
 void vectors_loop(emitter *m, tile_phase ph)
@@ -329,7 +333,7 @@ void vectors_loop(emitter *m, tile_phase ph)
         m->tile.vectors.each = NULL;
         return;
     }
-    const int64_t trips = ph == BODY ? m->here.cur[q->axis] : trips_of(m, q), full = trips / n;
+    const int64_t trips = vectors_trips(m, ph), full = trips / n;
     const cexpr *to = vectors_left(m, ph, trips);
     if (ph == CLEAR) {
         over(m, ph, 0, (trips + n - 1) / n, n, NULL);
