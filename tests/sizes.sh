@@ -19,13 +19,13 @@ schedule                  224  the table of passes
 schedule/plan            2291  kernels, stages, values, targets
 schedule/nest            2403  the notation of loops
 schedule/schema          1454  rules, and loops by them
-schedule/fuse            2278  nodes become kernels
+schedule/fuse            2303  nodes become kernels
 schedule/passes          5918  a file for each other step
 schedule/place            881  plans over several devices
 schedule/explain         1731  what people read of a plan
 backends                 5252  driver, runner, weights: what back ends share
-backends/codegen        14798  nests to text, for every C-like language
-backends/cpu             2933  processors as a target, and what is measured of them
+backends/codegen        14803  nests to text, for every C-like language
+backends/cpu             2936  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
 backends/c               3804  compiler, loader, team of threads

@@ -222,8 +222,8 @@ static int dots_axis(const fuser *f, const stage *s)
     return dim >= 0 && s->store[dim]->kind == X_AXIS && !stage_fold(s) ? s->store[dim]->axis : -1;
 }
 
-/* Of all that the stage reads, or of one value: quotients that there would not be if it lay in rows. Enlarged images have
- * some along pixels anyway. */
+/* Of all that the stage reads, or of one value: quotients that there would not be if it lay in rows. Enlarged images
+ * have some along pixels anyway. */
 static int64_t more_quotients(const plan *p, const stage *s, const node *only)
 {
     const expr *load[MAX_LOADS];
