@@ -13,7 +13,7 @@ static const layout *layout_of(const plan *p, const node *n)
     return &p->buffer[n->id].layout;
 }
 
-/* How many quotients of axes there are in an element's place */
+/* How many quotients of axes there are in an element's place; p: axes are walked in blocks; NULL: they are not */
 static int quotients(const plan *p, const stage *s, const layout *y, const expr *const *sub, int rank)
 {
     ENDED_BY(arena_free) arena mem = {0};
@@ -21,7 +21,7 @@ static int quotients(const plan *p, const stage *s, const layout *y, const expr 
     const affine *axis[MAX_AXIS], *at[MAX_RANK];
     int n = 0;
     for (int i = 0; i < s->n_axis; i++) {
-        const int64_t last = s->extent[i] > 0 ? s->extent[i] - 1 : 0, block = stage_block(p, s, i);
+        const int64_t last = s->extent[i] > 0 ? s->extent[i] - 1 : 0, block = p ? stage_block(p, s, i) : 1;
         axis[i] = affine_var(&sp, var_add(&sp, "", 0, block > 1 && block <= last ? block - 1 : last));
         if (block > 1 && block <= last)
             axis[i] = affine_add(&sp, axis[i], affine_var(&sp, var_add(&sp, "", 0, last / block)), block);
@@ -235,7 +235,7 @@ static int64_t more_quotients(const plan *p, const stage *s, const node *only)
             continue;
         layout_rows(&rows, &load[i]->from->type);
         more += int_max(quotients(p, s, layout_of(p, load[i]->from), load[i]->arg, load[i]->n) -
-                            quotients(p, s, &rows, load[i]->arg, load[i]->n),
+                            quotients(NULL, s, &rows, load[i]->arg, load[i]->n),
                         0);
     }
     return more;

@@ -322,12 +322,12 @@ static bool follow(following *f, int at, const rule *r, int own, err *e)
 /* Times that a stage reads each element of an operand, from which on a copy costs less than gathers */
 enum { OFTEN = 4 };
 
-static bool read_often(const stage *s, const type *of)
+static bool read_often(const stage *s, int load) /* within sums, or behind them */
 {
     double reads = 1;
-    for (int i = 0; i < s->n_axis; i++)
+    for (int i = 0; i < (load < s->n_folded ? s->n_axis : s->n_result); i++)
         reads *= (double)s->extent[i];
-    return reads >= OFTEN * (double)type_count(of);
+    return reads >= OFTEN * (double)type_count(&s->load[load]->from->type);
 }
 
 static bool walks(const stage *s, const expr *sub, int axis) /* that axis alone, from 0 on */
@@ -347,11 +347,12 @@ static bool walks(const stage *s, const expr *sub, int axis) /* that axis alone,
 }
 
 /* The blocks of the result for an operand of which they walk a dimension of rows that is not the last. */
-static bool gathered(const plan *p, const stage *s, const expr *load, layout *y)
+static bool gathered(const plan *p, const stage *s, int operand, layout *y)
 {
+    const expr *load = s->load[operand];
     const layout *to = &p->buffer[s->node->id].layout;
     const type *t = &load->from->type;
-    if (node_is_weight(load->from) || !layout_in_blocks(to) || !read_often(s, t) ||
+    if (node_is_weight(load->from) || !layout_in_blocks(to) || !read_often(s, operand) ||
         !layout_is_rows(&p->buffer[load->from->id].layout, t))
         return false;
     const digit *block = &to->digit[to->n - 1];
@@ -379,7 +380,7 @@ static bool bring(following *f, int at, err *e)
     stage *s = alone(f->p, &f->p->kernel[at]);
     layout y;
     for (int i = 0; s && i < s->n_load; i++)
-        if (gathered(f->p, s, s->load[i], &y) && !place_operand(f, at, s, i, &y, e))
+        if (gathered(f->p, s, i, &y) && !place_operand(f, at, s, i, &y, e))
             return false;
     return true;
 }
@@ -400,7 +401,7 @@ static void count_said(following *f)
         const stage *s = alone(p, &p->kernel[i]);
         layout y;
         for (int l = 0; s && l < s->n_load; l++)
-            f->n_said += gathered(p, s, s->load[l], &y);
+            f->n_said += gathered(p, s, l, &y);
         for (int j = -1; j < p->kernel[i].n_stage; j++) {
             const rule *r = first_rule(p, &p->kernel[i], j);
             f->n_said += r ? r->n_layout : 0;
