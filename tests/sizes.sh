@@ -20,7 +20,7 @@ schedule/plan            2291  kernels, stages, values, targets
 schedule/nest            2403  the notation of loops
 schedule/schema          1454  rules, and loops by them
 schedule/fuse            2303  nodes become kernels
-schedule/passes          5919  a file for each other step
+schedule/passes          5920  a file for each other step
 schedule/place            881  plans over several devices
 schedule/explain         1731  what people read of a plan
 backends                 5252  driver, runner, weights: what back ends share

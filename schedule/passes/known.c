@@ -76,9 +76,10 @@ static bool moves(search *s, const node *n) /* nothing else is done from its lea
     const int64_t count = type_count(&n->type);
     const bool factor = s->factor[n->id];
     bool all = true;
-    for (; all && !n->leaf; n = n->in[0]) {
+    while (all && !n->leaf) {
         defn d;
         all = n->n_in == 1 && g_defn(n, &s->p->mem, &d, NULL) && d.value->kind == X_LOAD;
+        n = all ? n->in[0] : n;
     }
     return all && !(factor && count < type_count(&n->type));
 }
