@@ -240,10 +240,10 @@ static bool make_prompt(cached *c, int64_t n, const ts_options *o, ts_error *e)
 static bool try_next(cached *c, bool unnamed, const ts_options *o, ts_error *e)
 {
     ENDED_BY(text_free) text all = {0};
+    ENDED_BY(heap_free) char *own = NULL;
     const char *dim[64];
-    int n;
     put_dims(c, unnamed, &all);
-    ENDED_BY(heap_free) char *own = option_lines_make(text_str(&all), COUNT(dim), dim, &n);
+    const int n = option_lines_make(text_str(&all), COUNT(dim), dim, &own);
     c->next = ts_plan_make_varying(c->model, n, dim, o, e);
     return c->next && ts_plan_build(c->next, e);
 }

@@ -100,8 +100,8 @@ static bool bind(net *n, ts_error *e)
 {
     ts_array shape[MOST_FEEDS] = {{0}};
     const char *dims[64];
-    int n_dims;
-    ENDED_BY(heap_free) char *own = option_lines_make(n->asked->dims, COUNT(dims), dims, &n_dims);
+    ENDED_BY(heap_free) char *own = NULL;
+    const int n_dims = option_lines_make(n->asked->dims, COUNT(dims), dims, &own);
     for (int i = 0; i < n->n_feed; i++)
         shape[i] = shape_of(n, &n->feed[i]);
     return ts_model_bind(n->model, n_dims, dims, shape, e);

@@ -130,15 +130,15 @@ bool option_line(const char **at, char line[OPTION_LINE])
     return true;
 }
 
-char *option_lines_make(const char *list, int most, const char **out, int *n)
+int option_lines_make(const char *list, int most, const char **out, char **own)
 {
-    char *own = list ? strdup(list) : NULL, *rest = own;
-    MUST(own || !list);
-    *n = 0;
-    for (char *line; (line = strsep(&rest, "\n")) && *n < most;)
+    char *rest = *own = list ? strdup(list) : NULL;
+    int n = 0;
+    MUST(rest || !list);
+    for (char *line; (line = strsep(&rest, "\n")) && n < most;)
         if (*line)
-            out[(*n)++] = line;
-    return own;
+            out[n++] = line;
+    return n;
 }
 
 /* Whether a line is "name=...". */

@@ -52,6 +52,6 @@ bool option_fits(const train_options *w, ts_error *e);
 enum { OPTION_LINE = 4096 }; /* bytes of one value, as globs and paths are */
 bool option_line(const char **at, char line[OPTION_LINE]);
 /* The same as at most `most` pointers into a copy, which is for free() and NULL where nothing is. */
-char *option_lines_make(const char *list, int most, const char **out, int *n);
+int option_lines_make(const char *list, int most, const char **out, char **own);
 bool option_names(const char *line, const char *name); /* "NAME=..." */
 bool option_none(const char *list);                    /* the word "none" alone: an empty list, in place of a default */

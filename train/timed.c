@@ -17,8 +17,8 @@ static bool bind_batch(const train_options *w, ts_model *m, ts_error *e)
     ts_port first = {.name = ""};
     const char *all[MOST_DIMS];
     char batch[300];
-    int n;
-    ENDED_BY(heap_free) char *own = option_lines_make(w->dims, MOST_DIMS - 1, all, &n);
+    ENDED_BY(heap_free) char *own = NULL;
+    int n = option_lines_make(w->dims, MOST_DIMS - 1, all, &own);
     ts_model_input(m, 0, &first);
     bool named = first.rank < 1 || first.dim[0] >= 0 || !first.symbol[0];
     for (int i = 0; i < n; i++)

@@ -102,13 +102,15 @@ static bool read(problem *p)
 /* ---- records ---- */
 const ts_builder builders_ba[] = {{"adbench-ba", "Bundle adjustment, of ADBench", "n=3 m=20 p=60 bits=64", build}, {0}};
 
-const objective objective_ba = {
-    .name = "ba",
-    .brief = "errors of bundle adjustment, by cameras, points and weights",
-    .file = "n m p, one camera, one point, one weight, one feature",
-    .sizes = "n=49 m=7776 p=31843",
-    .sparse = true,
-    .n_value = 2,
-    .n_jacobian = 4,
-    .jacobian = {{0, 0, true, .row = 4, .output = 2}, {0, 1, true, .row = 5, .output = 3}, {0, 2, true}, {1, 2, true}},
-    .read = read};
+const objective objective_ba = {.name = "ba",
+                                .brief = "errors of bundle adjustment, by cameras, points and weights",
+                                .file = "n m p, one camera, one point, one weight, one feature",
+                                .sizes = "n=49 m=7776 p=31843",
+                                .sparse = true,
+                                .n_value = 2,
+                                .n_jacobian = 4,
+                                .jacobian = {{0, 0, true, .row = 4, .output = 2},
+                                             {0, 1, true, .row = 5, .output = 3},
+                                             {0, 2, true, .row = 0},
+                                             {1, 2, true, .row = 0}},
+                                .read = read};

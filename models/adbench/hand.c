@@ -278,5 +278,5 @@ const objective objective_hand_us = {
     .sizes = "n=100 v=544 t=1084",
     .n_value = 1,
     .n_jacobian = 2,
-    .jacobian = {{0, 0, true}, {0, 1}},
+    .jacobian = {{0, 0, true, .row = 0}, {0, 1, .row = 0}},
     .read = read_us};
