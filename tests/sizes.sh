@@ -40,7 +40,7 @@ bench                    6121  race, statistics, peers
 bench/report             5574  a page of sections
 bench/machine             639  clock, processors, ceilings
 train                   11633  fine-tuning, generation, export
-models                   1709  on the public header alone
+models                   1711  on the public header alone
 cli                     13617  a file for each verb
 tests                   57263  about half of what they test
 bench/tune               1360  a search for loops, its log and rules

@@ -51,7 +51,7 @@ bool option_fits(const train_options *w, ts_error *e);
 /* for (const char *at = list; option_line(&at, line);) */
 enum { OPTION_LINE = 4096 }; /* bytes of one value, as globs and paths are */
 bool option_line(const char **at, char line[OPTION_LINE]);
-/* The same as at most `most` pointers into a copy, which is for free() and NULL where nothing is. */
+/* The same as at most `most` pointers into `own`, a copy for free(), NULL where nothing is; how many they are. */
 int option_lines_make(const char *list, int most, const char **out, char **own);
 bool option_names(const char *line, const char *name); /* "NAME=..." */
 bool option_none(const char *list);                    /* the word "none" alone: an empty list, in place of a default */
