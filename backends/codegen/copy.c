@@ -181,8 +181,8 @@ static void copy_vector(emitter *m, const copying *c, const affine *at)
     vector_store(m, e, to, vector_load(m, e, copy_element(m, c)));
 }
 
-typedef struct
-    part { /* of a row along variable v: where what a guard lets through begins and ends, under a condition */
+/* Of a row along variable v: where what a guard lets through begins and ends, under a condition */
+typedef struct part {
     int v;
     const cexpr *from, *to, *when;
 } part;

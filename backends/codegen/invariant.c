@@ -13,6 +13,7 @@ typedef struct around { /* where the pass has come to: a statement, what it is i
 typedef struct moved { /* a place that has a name */
     const cexpr *place, *called;
     const stmt *before;
+    int64_t n; /* elements of its list; 1: it is one number */
 } moved;
 
 typedef struct mover {
@@ -138,14 +139,21 @@ static void put_before(stmt *in, stmt *at, const code *c)
     in->tight = false;
 }
 
+static int64_t elements(const around *a, const around *behind, const cexpr *x)
+{
+    int64_t n = 1;
+    for (a = a->up; a != behind; a = a->up)
+        n *= a->at->kind == S_LOOP && mentions(x, a->at->name) ? a->at->trips : 1;
+    return n;
+}
+
 /* Statements that name it, for each trip of those loops around it that it follows from; what it is called there */
 static const cexpr *name_it(mover *v, const around *a, const around *behind, const cexpr *x)
 {
     const char *name = arena_format(v->mem, "index%d", v->n), *of = v->d->whole[3], *sizes = "";
     const cexpr *called = cexpr_word(v->mem, name);
     code c = code_begin(v->mem);
-    int64_t n = 1;
-    stmt *root = c.at, *let = code_add(&c, (stmt){.kind = S_LET, .name = name});
+    stmt *root = c.at, *let = code_add(&c, (stmt){.kind = S_LET, .name = name, .trips = elements(a, behind, x)});
     for (a = a->up; a != behind; a = a->up) {
         stmt *loop = a->at;
         if (loop->kind != S_LOOP || !mentions(x, loop->name))
@@ -156,14 +164,14 @@ static const cexpr *name_it(mover *v, const around *a, const around *behind, con
                              .to = loop->to,
                              .how = WRITTEN_OUT,
                              .trips = loop->trips});
-        sizes = arena_format(v->mem, "%s[%s]", sizes, cexpr_text(v->mem, loop->to)), n *= loop->trips;
+        sizes = arena_format(v->mem, "%s[%s]", sizes, cexpr_text(v->mem, loop->to));
         called = cexpr_at(v->mem, called, cexpr_word(v->mem, loop->name), IN_REGISTERS);
     }
     if (c.at == root)
         let->value = x, let->type = arena_format(v->mem, "const %s", of);
     else
         code_store(&c, called, x), let->type = of, let->name = arena_format(v->mem, "%s%s", name, sizes);
-    let->trips = n, c.at = root;
+    c.at = root;
     put_before(behind->in, behind->at, &c);
     return called;
 }
@@ -171,13 +179,14 @@ static const cexpr *name_it(mover *v, const around *a, const around *behind, con
 static const cexpr *moved_out(mover *v, const around *a, const cexpr *x) /* its name; NULL: it stays */
 {
     const around *behind = is_plain(x) ? loop_behind(v, a, x) : NULL;
-    for (int i = 0; i < v->n && behind; i++)
-        if (v->all[i].before == behind->at && cexpr_same(v->all[i].place, x))
-            return v->all[i].called;
     if (!behind)
         return NULL;
+    const int64_t n = elements(a, behind, x);
+    for (int i = 0; i < v->n; i++)
+        if (v->all[i].before == behind->at && v->all[i].n == n && cexpr_same(v->all[i].place, x))
+            return v->all[i].called;
     v->all = arena_grown(v->mem, v->all, v->n, &v->cap, sizeof *v->all);
-    v->all[v->n] = (moved){x, name_it(v, a, behind, x), behind->at};
+    v->all[v->n] = (moved){x, name_it(v, a, behind, x), behind->at, n};
     return v->all[v->n++].called;
 }
 

@@ -175,6 +175,26 @@ static void test_invariant_one(void)
     }
 }
 
+/* Two loops of one name, of 2 and of 4 trips: each has a list that is as long. */
+static void test_invariant_lists(void)
+{
+    arena mem = {0};
+    code c = code_begin(&mem);
+    stmt *root = c.at;
+    const cexpr *b = cexpr_word(&mem, "b"), *at = cexpr_one(&mem, "checked($0, 9)", element_of(&mem, "rows", b, 0));
+    loop(&c, "k", cexpr_number(&mem, 8), 0);
+    for (int n = 2; n <= 4; n += 2) {
+        loop(&c, "b", cexpr_number(&mem, n), n);
+        code_store(&c, element_of(&mem, "acc", b, IN_REGISTERS), element_of(&mem, "x", at, 1));
+        code_close(&c);
+    }
+    CHECK(pass_invariant(root, &mem, &made_up, NULL));
+    text t = {0};
+    stmt_print(&t, &made_up, root);
+    CHECK(strstr(text_str(&t), "index0[2]") && strstr(text_str(&t), "index1[4]") && strstr(t.s, "x[index1[b]]"));
+    text_free(&t), arena_free(&mem);
+}
+
 /* What a place is computed from may be real: it stays within the place, as what it is counted from stays. */
 static void test_invariant_real(void)
 {
@@ -193,8 +213,8 @@ static void test_invariant_real(void)
 
 int main(void)
 {
-    test_invariant(), test_invariant_one(), test_invariant_real(), test_apart(), test_once(), test_barriers(),
-        test_refused();
+    test_invariant(), test_invariant_one(), test_invariant_lists(), test_invariant_real(), test_apart(), test_once(),
+        test_barriers(), test_refused();
     CHECK(!strcmp(code_passes[0].name, "invariant") && !strcmp(code_passes[N_CODE_PASS - 1].name, "barriers"));
     return check_done();
 }
