@@ -24,7 +24,7 @@ schedule/passes          5920  a file for each other step
 schedule/place            881  plans over several devices
 schedule/explain         1731  what people read of a plan
 backends                 5252  driver, runner, weights: what back ends share
-backends/codegen        14812  nests to text, for every C-like language
+backends/codegen        14811  nests to text, for every C-like language
 backends/cpu             2936  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
@@ -42,7 +42,7 @@ bench/machine             639  clock, processors, ceilings
 train                   11633  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13617  a file for each verb
-tests                   57283  about half of what they test
+tests                   57387  about half of what they test
 bench/tune               1360  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

@@ -3,7 +3,7 @@
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
  *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, phase, split, partial (inside),
  *        │  scan, scatter
- *        │  vectors.c, vexpr.c (a loop over lanes as one over vectors), value.c (what both kinds of loop say)
+ *        │  vectors.c (a loop over lanes as one over vectors), value.c, shape.c (how values are computed), vexpr.c
  *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
  *        └─ cstyle.c, text.c, access.c (expressions and places), cexpr.c, stmt.c, print.c, count.c (trees), library.c
  *

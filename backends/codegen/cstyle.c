@@ -179,11 +179,8 @@ static const cexpr *cast(writer *w, const expr *x)
     return narrowed(w, x->dtype, of);
 }
 
-const cexpr *cstyle_expr(writer *w, const expr *x)
+static const cexpr *write(writer *w, const expr *x)
 {
-    for (int i = 0; i < w->n_known; i++)
-        if (w->known[i].x == x && w->known[i].temporary >= 0)
-            return cexpr_word(w->mem, arena_format(w->mem, "t%d", w->known[i].temporary));
     switch (x->kind) {
     case X_LIT: return cstyle_literal(w->mem, w->d, x, w->wide);
     case X_AXIS: return w->axis(w->user, x->axis);
@@ -200,59 +197,24 @@ const cexpr *cstyle_expr(writer *w, const expr *x)
     return NULL;
 }
 
-/* ---- what is used more than once ---- */
-static int uses_in(const char *s, int arg) /* how often a spelling repeats an argument */
+value_part *cstyle_part(const writer *w, const expr *x)
 {
-    int n = 0;
-    for (; *s; s++)
-        n += *s == '$' && s[1] == '0' + arg;
-    return n;
+    for (int i = 0; i < w->n_part; i++)
+        if (w->part[i].x == x)
+            return &w->part[i];
+    value_part *q = w->up ? cstyle_part(w->up, x) : NULL;
+    return q && q->name ? q : NULL;
 }
 
-static void count_uses(writer *w, const expr *x, int times, bool lazy)
+const cexpr *cstyle_expr(writer *w, const expr *x)
 {
-    int i = 0;
-    if (x->kind == X_LIT || x->kind == X_AXIS || x->kind == X_SIZE || x->kind == X_STATE)
-        return;
-    while (i < w->n_known && w->known[i].x != x)
-        i++;
-    const bool again = i < w->n_known;
-    if (!again) {
-        if (w->n_known == COUNT(w->known))
-            return;
-        w->known[w->n_known].x = x, w->known[w->n_known++].temporary = -1;
-    }
-    if (!lazy)
-        w->known[i].temporary -= times; /* below -2: used at least twice where it is always computed */
-    if (again || x->kind == X_LOAD || x_folds(x))
-        return;
-    for (int k = 0; k < x->n; k++) {
-        const bool select = x_is_choice(x) && k > 0;
-        count_uses(w, x->arg[k], x->kind == X_CALL ? uses_in(cstyle_spelled(w, x), k) : 1, lazy || select);
-    }
-}
-
-static void name_uses(writer *w, code *out, const expr *x)
-{
-    int i = 0;
-    while (i < w->n_known && w->known[i].x != x)
-        i++;
-    if (i == w->n_known || w->known[i].temporary >= 0 || x_folds(x))
-        return;
-    if (x->kind != X_LOAD)
-        for (int k = 0; k < x->n; k++)
-            name_uses(w, out, x->arg[k]);
-    if (w->known[i].temporary > -3)
-        return;
-    const cexpr *value = cstyle_expr(w, x);
-    w->known[i].temporary = w->n_temporary++;
-    code_let(out, arena_format(out->mem, "const %s", value_type(w->d, x->dtype, w->wide)),
-             arena_format(out->mem, "t%d", w->known[i].temporary), value);
-}
-
-void cstyle_temporaries(writer *w, code *out, const expr *x)
-{
-    w->n_known = 0;
-    count_uses(w, x, 1, false);
-    name_uses(w, out, x);
+    value_part *q = cstyle_part(w, x);
+    if (q && q->name)
+        return q->name;
+    const cexpr *value = write(w, x);
+    if (!q || q->held || q->uses < 2)
+        return value;
+    q->name = cexpr_word(w->mem, arena_format(w->mem, "t%d", w->n_temporary++));
+    code_let(w->out, arena_format(w->mem, "const %s", value_type(w->d, x->dtype, w->wide)), q->name->text, value);
+    return q->name;
 }

@@ -4,29 +4,37 @@
 #pragma once
 #include "backends/codegen/stmt.h"
 
+/* A part of a value: how it is computed, a shape (vectors.h), and how often, always. What is used twice gets a name. */
+typedef struct value_part {
+    const expr *x;
+    int how, uses;
+    bool held; /* in registers: it needs no name */
+    const cexpr *name;
+} value_part;
+
 typedef struct writer {
     const dialect *d;
     arena *mem;
     callees *uses; /* what is called is noted there */
     bool wide;     /* reals compute in f64 whatever their dtype */
+    bool sums;     /* what is written is summed up */
     const cexpr *(*load)(void *user, const expr *x);
     const cexpr *(*axis)(void *user, int axis);
     const cexpr *(*size)(void *user, int which); /* NULL: none is met */
     const cexpr *(*fold)(void *user, const expr *x);
     const char *states, *state; /* before and behind the number of a state: "s", "" for s0, s1, ... */
     void *user;
-    int n_temporary; /* numbers of temporaries, t0, t1, ... */
-    struct {
-        const expr *x;
-        int temporary;
-    } known[128];
-    int n_known;
+    int n_temporary;  /* numbers of temporaries, t0, t1, ... */
+    code *out;        /* where what is named gets its name */
+    value_part *part; /* of the value that is written, in mem; n_part 0: nothing is named */
+    int n_part, cap_part;
+    const struct writer *up; /* of what this is a branch of: its names are there; NULL: of nothing */
 } writer;
 
 const cexpr *cstyle_literal(arena *mem, const dialect *d, const expr *x, bool wide);
+/* x, an element: statements name those of its parts that are used more than once. */
 const cexpr *cstyle_expr(writer *w, const expr *x);
-/* Statements that name what x uses more than once; cstyle_expr(x) then refers to them. */
-void cstyle_temporaries(writer *w, code *out, const expr *x);
+value_part *cstyle_part(const writer *w, const expr *x);    /* NULL: it is none of them */
 const char *cstyle_spelled(const writer *w, const expr *x); /* the form of call x */
 const cexpr *cstyle_combine(const writer *w, const fn *f, dtype d, const cexpr *a, const cexpr *b); /* f of them */
 /* The form of a call that turns an element of memory into a value, and back: "half_to_float($0)"; "$0" where it is one.

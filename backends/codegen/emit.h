@@ -199,7 +199,6 @@ typedef struct position { /* on an axis, of loops */
 typedef struct vector_loop { /* vectors.c: of the loop over lanes of the tile, or over neighbours outside */
     int n;                   /* neighbours that one holds; 0: there are none */
     int axis, count;         /* along which; how many of them there are in the one at hand */
-    bool dot;                /* one instruction takes all trips of the loop within */
     const char *each;        /* where one after another is computed: the variable that says which; NULL elsewhere */
     position at;             /* then: without it; variables of indices */
     int n_var;
@@ -320,8 +319,16 @@ int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* value.c: values of one element in the innermost loop of a tile, or of the vector that the loop stands at */
 const char *value_spelled(emitter *m, dtype d);
-const cexpr *value_of(emitter *m, writer *w, const expr *x); /* x, what it uses more than once named before */
-int64_t value_width(const emitter *m, dtype d);              /* of one, or of a vector */
+typedef struct value_pass { /* over the expression of a value, where loops stand: what is to be written in its place */
+    const char *name, *does, *requires, *guarantees;
+    const expr *(*run)(emitter *m, writer *w, const expr *x);
+} value_pass;
+enum { N_VALUE_PASS = 4 };
+extern const value_pass value_passes[N_VALUE_PASS];              /* in their order */
+const expr *shape_value(emitter *m, writer *w, const expr *x);        /* shape.c: of x as it is, for w */
+const cexpr *value_of(emitter *m, writer *w, const expr *x);     /* x by all passes */
+const cexpr *value_shaped(emitter *m, writer *w, const expr *x); /* by the last one alone */
+int64_t value_width(const emitter *m, dtype d);                  /* of one, or of a vector */
 void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value); /* "was0" */
 const cexpr *value_read(emitter *m, dtype d, const cexpr *place);
 void value_write(emitter *m, dtype d, const cexpr *place, const cexpr *value);
@@ -334,6 +341,7 @@ const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc);     /* acc 
 const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr *was);
 /* phase.c: one element of the tile, or one vector, in the innermost loop. */
 void emit_phase(emitter *m, tile_phase ph);
+void emit_dot(emitter *m); /* in place of BODY, of vectors: by one instruction */
 /* Half of so many lanes takes the other half in, until there is one. */
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const cexpr *low, const cexpr *high));
 /* tile.c */
@@ -395,7 +403,6 @@ void vectors_find(emitter *m);                          /* in the tile, its star
 int64_t vectors_of(const emitter *m);                   /* that the loop has */
 int64_t vectors_trips(const emitter *m, tile_phase ph); /* elements that the loop has in that phase */
 const expr *vectors_value(emitter *m);                  /* partial_value, of all elements of the vector at hand */
-void vectors_loop(emitter *m, tile_phase ph);           /* in place of the loop */
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */
@@ -424,15 +431,14 @@ void emit_range(emitter *m, int64_t n); /* low and high: the part's own of n ele
 typedef struct row_loop {                     /* a loop over an axis */
     int axis, n;                              /* elements of a vector, see vector_beside; 0: they go one by one */
     const affine *(*place)(const void *user); /* where the loops stand: of the element that is stored */
-    void (*write)(void *user, bool vector);   /* what is done with one, or with a vector of them */
+    void (*write)(void *user);                /* what is done with one, or with a vector of them */
     void *user;
 } row_loop;
 void plain_loop(emitter *m, int axis, const cexpr *from, const cexpr *to); /* opens it */
 void plain_end(emitter *m, int n);                                         /* closes n loops */
 void plain_row(emitter *m, const row_loop *r, const cexpr *from, const cexpr *to);
-void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined); /* y[place] = x, or y (+) x */
-void plain_put_vector(emitter *m, const affine *place, const cexpr *value, bool combined);
-void emit_scan(emitter *m); /* scan.c: states carried along axes */
+void plain_put(emitter *m, const affine *place, const cexpr *x, bool combined); /* y[place] = x, or y (+) x */
+void emit_scan(emitter *m);                                                     /* scan.c: states carried along axes */
 /* scatter.c: the loops of a stage that stores where its indices say */
 void emit_scatter(emitter *m);
 /* routine.c: a call of a routine, with its text */

@@ -38,6 +38,10 @@ char *ts_passes_json(void)
         const trips_pass *a = &trips_passes[i];
         text_add(&t, ","), add(&t, "loops", &(code_pass){a->name, a->does, a->requires, a->guarantees, NULL});
     }
+    for (int i = 0; i < N_VALUE_PASS; i++) {
+        const value_pass *a = &value_passes[i];
+        text_add(&t, ","), add(&t, "values", &(code_pass){a->name, a->does, a->requires, a->guarantees, NULL});
+    }
     for (int i = 0; i < N_CODE_PASS; i++)
         text_add(&t, ","), add(&t, "statements", &code_passes[i]);
     text_add(&t, "]");

@@ -18,8 +18,14 @@ static void body_one(emitter *m)
         tuple_step(m);
         return;
     }
-    const cexpr *acc = value_acc(m, NULL), *sum = value_sum(m, varying_inside(m, varying_term(m, m->tile.term)), acc);
+    const cexpr *acc = value_acc(m, NULL), *sum = value_sum(m, varying_term(m, m->tile.term), acc);
     code_store(&m->out.code, acc, value_counted(m, m->stage.fold->dtype, sum, acc));
+}
+
+void emit_dot(emitter *m)
+{
+    const cexpr *acc = value_acc(m, NULL);
+    code_store(&m->out.code, acc, vector_dot(m, acc));
 }
 
 /* What lanes of a folded vector loop have becomes one, in a fixed order: halves of them. (Comparing single numbers, one
@@ -157,8 +163,7 @@ static void finish_parts(emitter *m, const expr *x)
     combine_before(m, y, acc);
     if (tuple_fold(m))
         tuple_result(m);
-    cstyle_temporaries(&w, &m->out.code, x);
-    code_store(&m->out.code, y, cexpr_two(m->mem, "(last ? $0 : $1)", cstyle_expr(&w, x), acc));
+    code_store(&m->out.code, y, cexpr_two(m->mem, "(last ? $0 : $1)", value_of(m, &w, x), acc));
 }
 
 /* y = the value, in which the fold's own place is taken by the accumulator. */
@@ -173,9 +178,9 @@ static void finish_one(emitter *m)
         carry_result(m);
         return;
     }
-    const expr *x = varying_inside(m, vectors_value(m));
+    const expr *x = vectors_value(m);
     if (m->stage.outer_fold) {
-        finish_parts(m, with_idioms(m, x));
+        finish_parts(m, x);
         return;
     }
     if (tuple_fold(m))

@@ -37,12 +37,12 @@ void plain_row(emitter *m, const row_loop *r, const cexpr *from, const cexpr *to
         const cexpr *left = vectors_enter(m, r->n, loop_axis(m, r->axis), from, to);
         m->tile.vectors.axis = r->axis;
         stand(m, r->axis);
-        r->write(r->user, true);
+        r->write(r->user);
         vectors_leave(m);
         from = left;
     }
     open_loop(m, r->axis, (stmt){.how = IN_LANES, .from = from, .to = to});
-    r->write(r->user, false);
+    r->write(r->user);
     code_close(&m->out.code);
 }
 
@@ -51,16 +51,7 @@ static const cexpr *element_at(emitter *m, const affine *place)
     return cexpr_element(m->mem, m->data.operand[m->stage.result].name, emit_index(m, place), RESULT);
 }
 
-void plain_put(emitter *m, writer *w, const affine *place, const expr *x, bool combined)
-{
-    const dtype d = stored_as(m->p, m->s->node);
-    const cexpr *y = element_at(m, place);
-    cstyle_temporaries(w, &m->out.code, x);
-    const cexpr *value = cstyle_expr(w, x);
-    value_write(m, d, y, combined ? value_combined(m, value_read(m, d, y), value) : value);
-}
-
-void plain_put_vector(emitter *m, const affine *place, const cexpr *value, bool combined)
+void plain_put(emitter *m, const affine *place, const cexpr *value, bool combined)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const cexpr *y = element_at(m, place);

@@ -25,51 +25,41 @@ static const cexpr *state_of(const walking *k, int i)
     return cexpr_word(k->m->mem, arena_format(k->m->mem, "s%d%s", i, k->w.state));
 }
 
-static const char *next_name(const walking *k, int i)
+/* x, in which vectors of states go by that name */
+static const cexpr *value_by(walking *k, const char *states, const expr *x)
 {
-    return arena_format(k->m->mem, "next%d", i);
+    writer w = k->w;
+    if (vectors_here(k->m))
+        w.states = states, w.state = "";
+    const cexpr *value = value_shaped(k->m, &w, x);
+    k->w.n_temporary = w.n_temporary;
+    return value;
 }
 
-/* s0, s1, ... become parts first, first + 1, ... of the expression, all computed from what they were. */
-static void set_states(walking *k, int first, bool together)
+static void name_states(walking *k) /* vectors of them, which arrays have */
+{
+    emitter *m = k->m;
+    for (int i = 0; vectors_here(m) && i < k->n; i++) {
+        const dtype d = k->x->arg[i]->dtype;
+        value_let(m, "was", i, d, vector_load(m, vector_kind_of(m, d), state_of(k, i)));
+    }
+}
+
+/* States become parts first, first + 1, ... of the expression, all computed from what they were. */
+static void set_states(walking *k, int first)
 {
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++) {
         const expr *x = k->x->arg[first + i];
-        cstyle_temporaries(&k->w, &m->out.code, x);
-        const cexpr *value = cstyle_expr(&k->w, x);
-        if (together)
-            code_let(&m->out.code, arena_format(m->mem, "const %s", value_type(m->d, x->dtype, m->p->reference)),
-                     next_name(k, i), value);
-        else
-            code_store(&m->out.code, state_of(k, i), value);
+        value_let(m, "next", i, x->dtype, value_by(k, "was", x));
     }
-    for (int i = 0; together && i < k->n; i++)
-        code_store(&m->out.code, state_of(k, i), cexpr_word(m->mem, next_name(k, i)));
-}
-
-/* ---- the same of vectors ---- */
-static void name_vector(walking *k, const char *prefix, int i, const cexpr *value)
-{
-    emitter *m = k->m;
-    code_let(&m->out.code, arena_format(m->mem, "const %s", vector_type(m, vector_kind_of(m, k->x->arg[i]->dtype))),
-             arena_format(m->mem, "%s%d", prefix, i), value);
-}
-
-static void name_states(walking *k)
-{
-    emitter *m = k->m;
-    for (int i = 0; i < k->n; i++)
-        name_vector(k, "was", i, vector_load(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i)));
-}
-
-static void set_vectors(walking *k, int first)
-{
-    emitter *m = k->m;
-    for (int i = 0; i < k->n; i++)
-        name_vector(k, "next", i, vector_over(m, k->x->arg[first + i], "was", ""));
-    for (int i = 0; i < k->n; i++)
-        vector_store(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i), cexpr_word(m->mem, next_name(k, i)));
+    for (int i = 0; i < k->n; i++) {
+        const cexpr *next = cexpr_word(m->mem, arena_format(m->mem, "next%d", i));
+        if (vectors_here(m))
+            vector_store(m, vector_kind_of(m, k->x->arg[i]->dtype), state_of(k, i), next);
+        else
+            code_store(&m->out.code, state_of(k, i), next);
+    }
 }
 
 /* ---- what is done with an element, or with a vector ---- */
@@ -79,43 +69,30 @@ static const affine *result_place(const void *user)
     return store_offset(k->m, k->m->here.axis);
 }
 
-static void put_result(walking *k, const char *states, bool vector)
+static void put_result(walking *k, const char *states)
 {
-    if (vector)
-        plain_put_vector(k->m, result_place(k), vector_over(k->m, x_result(k->x), states, ""), false);
-    else
-        plain_put(k->m, &k->w, result_place(k), x_result(k->x), false);
+    plain_put(k->m, result_place(k), value_by(k, states, x_result(k->x)), false);
 }
 
-static void start(void *user, bool vector)
+static void start(void *user)
 {
-    walking *k = user;
-    if (vector)
-        set_vectors(k, 0);
-    else
-        set_states(k, 0, false);
+    set_states(user, 0);
 }
 
-static void step(void *user, bool vector)
+static void step(void *user)
 {
     walking *k = user;
-    if (vector)
-        name_states(k), set_vectors(k, k->n);
-    else
-        set_states(k, k->n, true);
+    name_states(k), set_states(k, k->n);
     if (!k->x->folds)
-        put_result(k, "next", vector);
+        put_result(k, "next");
 }
 
-static void finish(void *user, bool vector)
+static void finish(void *user)
 {
-    walking *k = user;
-    if (vector)
-        name_states(k);
-    put_result(k, "was", vector);
+    name_states(user), put_result(user, "was");
 }
 
-static void over_lane(walking *k, void (*write)(void *user, bool vector))
+static void over_lane(walking *k, void (*write)(void *user))
 {
     k->lane.write = write;
     if (k->lane.axis >= 0) {
@@ -123,7 +100,7 @@ static void over_lane(walking *k, void (*write)(void *user, bool vector))
         return;
     }
     code_open(&k->m->out.code, (stmt){.kind = S_BLOCK});
-    write(k, false);
+    write(k);
     code_close(&k->m->out.code);
 }
 

@@ -55,19 +55,16 @@ static const affine *start_place(const void *user)
     return store_offset(c->m, c->m->here.axis);
 }
 
-static void put(const scattering *c, const affine *place, const expr *x, const fn *by, bool vector)
+static void put(const scattering *c, const affine *place, const expr *x, const fn *by)
 {
     writer w = emit_writer(c->m);
-    if (vector)
-        plain_put_vector(c->m, place, vector_value(c->m, x), by);
-    else
-        plain_put(c->m, &w, place, x, by);
+    plain_put(c->m, place, value_shaped(c->m, &w, x), by);
 }
 
-static void put_start(void *user, bool vector)
+static void put_start(void *user)
 {
     const scattering *c = user;
-    put(c, start_place(c), c->x->arg[0], NULL, vector);
+    put(c, start_place(c), c->x->arg[0], NULL);
 }
 
 /* Nothing to write where the result lies over what it starts from. */
@@ -90,7 +87,7 @@ static void write_start(scattering *c)
         plain_row(m, &last, from, to);
     }
     if (!s->n_result)
-        put_start(c, false);
+        put_start(c);
     plain_end(m, last.axis);
 }
 
@@ -111,9 +108,9 @@ static bool name_subscripts(scattering *c, uint32_t open)
         writer w = emit_writer(m);
         char name[16];
         const expr *checked = checked_place(m, at, extent);
-        cstyle_temporaries(&w, &m->out.code, checked);
+        const cexpr *value = value_shaped(m, &w, checked);
         snprintf(name, sizeof name, "at%d", d);
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, cstyle_expr(&w, checked));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, value);
         c->at[d] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
@@ -133,10 +130,10 @@ static const affine *update_place(const void *user)
     return layout_offset(&m->sp, &m->p->buffer[m->s->node->id].layout, at);
 }
 
-static void put_update(void *user, bool vector)
+static void put_update(void *user)
 {
     const scattering *c = user;
-    put(c, update_place(c), c->x->arg[1], c->x->fn, vector);
+    put(c, update_place(c), c->x->arg[1], c->x->fn);
 }
 
 /* The last axis puts every update elsewhere, and no index has to be read. */
@@ -174,7 +171,7 @@ static void write_updates(scattering *c)
         open |= 1u << a;
         name_subscripts(c, open);
     }
-    put_update(c, false);
+    put_update(c);
     plain_end(m, loops + c->tests);
 }
 

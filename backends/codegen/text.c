@@ -318,8 +318,7 @@ static const affine *with_names(emitter *m, const affine *at)
         const expr *x = at->t[i].a->x;
         writer w = emit_writer(m);
         w.n_temporary = m->out.names;
-        cstyle_temporaries(&w, &m->out.code, x);
-        const cexpr *value = cstyle_expr(&w, x);
+        const cexpr *value = value_shaped(m, &w, x);
         const char *name = arena_format(m->mem, "place%d", w.n_temporary);
         m->out.names = w.n_temporary + 1;
         code_let(&m->out.code, arena_format(m->mem, "const %s", memory_type(m->d, TS_I64)), name, value);
@@ -382,6 +381,7 @@ writer emit_writer(emitter *m)
     return (writer){.d = m->d,
                     .mem = m->mem,
                     .uses = m->out.uses,
+                    .out = &m->out.code,
                     .wide = m->p->reference,
                     .load = load_term,
                     .axis = axis_term,

@@ -126,6 +126,34 @@ static void write_loop(emitter *m, const strip *t)
         sources_back(m, sources);
 }
 
+enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed up */
+
+static void write_vectors(emitter *m, const strip *t)
+{
+    const loop *q = trips_loop(m, t);
+    const int64_t trips = t->end - t->first;
+    trips_place was;
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .how = t->to ? AS_IT_IS : WRITTEN_OUT,
+                                   .role = q->role->name,
+                                   .name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop),
+                                   .from = t->from ? t->from : emit_whole(m, t->first),
+                                   .to = t->to ? t->to : emit_whole(m, t->end),
+                                   .trips = trips,
+                                   .together = m->stage.fold ? trips : int_min(trips, TOGETHER)});
+    trips_enter(m, t, &was);
+    write_trips(m, t->in);
+    code_close(&m->out.code);
+    trips_leave(m, &was);
+}
+
+static void write_first(emitter *m, const strip *t)
+{
+    m->tile.vectors.each = "0";
+    write_trips(m, t->in);
+    m->tile.vectors.each = NULL;
+}
+
 static void write_ring(emitter *m, const strip *t)
 {
     const loop *q = trips_loop(m, t);
@@ -209,7 +237,9 @@ static void write_trips(emitter *m, const strip *t)
         case T_ACCESS: write_access(m, t); break;
         case T_LANES: write_lanes(m, t); break;
         case T_APART: write_apart(m, t); break;
-        case T_VECTORS: vectors_loop(m, t->ph); break;
+        case T_VECTORS: write_vectors(m, t); break;
+        case T_FIRST: write_first(m, t); break;
+        case T_DOT: emit_dot(m); break;
         case T_TURN: write_turn(m, t); break;
         case T_UNIT: write_unit(m, t); break;
         case T_PRODUCT: matrix_body(m); break;
@@ -539,7 +569,7 @@ static tile_made *make_tile(emitter *m)
         write_body(m, f);
     } while (memcmp(f->whole, whole, sizeof whole) != 0);
     close_tile(m, f);
-    m->out.code = was, m->tile.made = NULL, m->out.uses = outer_uses;
+    m->out.code = was, m->tile.made = NULL, m->out.uses = outer_uses, m->tile.vectors.n = 0;
     callees_add(m->out.uses, &f->uses);
     trips_leave(m, &outer);
     return f;

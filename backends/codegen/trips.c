@@ -39,10 +39,15 @@ const trips_pass trips_passes[N_TRIPS_PASS] = {
      "sums of what there is", false, ends_pass},
     {"turns", "takes what has its neighbours along another loop than vectors have as vectors along that loop", "ends",
      "elements change places in registers, and none is moved by itself", false, turns_pass},
+    {"tails",
+     "writes the vector apart that has fewer elements, and ends loops over vectors where a mask or the run does",
+     "ends", "vectors that have as many elements in all trips", false, tails_pass},
+    {"dots", "takes products by an instruction that adds several, or else writes their loop out", "tails",
+     "what is left within vectors is one value", false, dots_pass},
 };
 
 /* ---- nodes ---- */
-static strip *add(emitter *m, strip own)
+strip *trips_node(emitter *m, strip own)
 {
     strip *t = arena_get(m->mem, sizeof *t);
     *t = own;
@@ -51,7 +56,7 @@ static strip *add(emitter *m, strip own)
 
 strip *trips_copy(emitter *m, const strip *t)
 {
-    strip *own = add(m, *t), **end = &own->in;
+    strip *own = trips_node(m, *t), **end = &own->in;
     for (const strip *i = t->in; i; i = i->next, end = &(*end)->next)
         *end = trips_copy(m, i);
     own->next = NULL;
@@ -60,7 +65,7 @@ strip *trips_copy(emitter *m, const strip *t)
 
 strip *trips_wrap(emitter *m, trips_kind kind, strip *t)
 {
-    return add(m, (strip){.kind = kind, .ph = t->ph, .loop = t->loop, .shared = t->shared, .in = t});
+    return trips_node(m, (strip){.kind = kind, .ph = t->ph, .loop = t->loop, .shared = t->shared, .in = t});
 }
 
 bool trips_folds(const emitter *m, const strip *t)
@@ -86,7 +91,7 @@ void trips_save(const emitter *m, trips_place *was)
 {
     was->here = m->here, was->shared = m->shared;
     memcpy(was->inner, m->tile.inner, sizeof was->inner), memcpy(was->plain, m->tile.plain, sizeof was->plain);
-    was->scratch = m->data.scratch, was->n_var = m->sp.n;
+    was->scratch = m->data.scratch, was->n_var = m->sp.n, was->count = m->tile.vectors.count;
 }
 
 void trips_go(emitter *m, int axis, const affine *at, int64_t by)
@@ -104,28 +109,27 @@ void trips_enter(emitter *m, const strip *t, trips_place *was)
         stage_enter(m, t->loop);
     if (t->kind == T_ELSE && t->left)
         m->here.cur[t->loop] = t->left;
-    if (t->kind != T_LANES && (t->kind != T_LOOP || !t->left))
+    if (t->kind == T_LANES && !lanes_to_one(m, t))
+        m->here.cur[trips_loop(m, t)->axis] = int_min(m->here.cur[trips_loop(m, t)->axis], trips_loop(m, t)->step);
+    if ((t->kind != T_LOOP && t->kind != T_VECTORS) || !t->left)
         return;
     const loop *q = trips_loop(m, t);
-    int64_t *cur = &(t->shared ? m->shared.cur : m->here.cur)[q->axis];
-    if (t->kind == T_LANES) {
-        if (!lanes_to_one(m, t) && q->step < *cur)
-            *cur = q->step;
-        return;
-    }
-    *cur = t->left;
+    if (t->kind == T_VECTORS)
+        m->tile.vectors.count = (int)t->left;
+    else
+        (t->shared ? m->shared.cur : m->here.cur)[q->axis] = t->left;
     if (!m->tile.made)
         return;
     const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop);
     const affine *at = affine_var(&m->sp, var_add(&m->sp, name, t->first, t->end - 1));
-    trips_go(m, q->axis, at, q->step);
+    trips_go(m, q->axis, at, t->kind == T_VECTORS ? m->tile.vectors.n : q->step);
 }
 
 void trips_leave(emitter *m, const trips_place *was)
 {
     m->here = was->here, m->shared = was->shared;
     memcpy(m->tile.inner, was->inner, sizeof was->inner), memcpy(m->tile.plain, was->plain, sizeof was->plain);
-    m->data.scratch = was->scratch, m->sp.n = was->n_var;
+    m->data.scratch = was->scratch, m->sp.n = was->n_var, m->tile.vectors.count = was->count;
 }
 
 const source *sources_save(const emitter *m)
@@ -174,7 +178,7 @@ static strip *run_all(emitter *m, strip *t)
 /* ---- as the nest has them ---- */
 static strip *loops_of(emitter *m, strip own, int from, int to, strip *inner) /* around what is in them */
 {
-    for (int l = to; l-- > from; inner = add(m, own))
+    for (int l = to; l-- > from; inner = trips_node(m, own))
         own.loop = l, own.in = inner;
     return inner;
 }
@@ -184,11 +188,11 @@ static strip *stages_of(emitter *m)
     strip *first = NULL;
     for (int i = m->k->n_stage; i-- > 0;) {
         const stage *s = &m->k->stage[i];
-        strip *tile = add(m, (strip){.kind = T_TILE});
-        first = add(m, (strip){.kind = T_STAGE,
-                               .loop = i,
-                               .next = first,
-                               .in = stage_nested(s) ? loops_of(m, (strip){0}, 0, nest_tile(s), tile) : NULL});
+        strip *tile = trips_node(m, (strip){.kind = T_TILE});
+        first = trips_node(m, (strip){.kind = T_STAGE,
+                                      .loop = i,
+                                      .next = first,
+                                      .in = stage_nested(s) ? loops_of(m, (strip){0}, 0, nest_tile(s), tile) : NULL});
     }
     return first;
 }
@@ -198,7 +202,7 @@ strip *trips_of_kernel(emitter *m)
     const nest *shared = &m->k->shared;
     strip *t = stages_of(m);
     for (int l = m->k->n_stage > 1 ? shared->n : 0; l-- > 0;) {
-        t = add(m, (strip){.shared = true, .loop = l, .in = t});
+        t = trips_node(m, (strip){.shared = true, .loop = l, .in = t});
         if (shared->loop[l].axis == kernel_carried(m->k))
             t = trips_wrap(m, T_CARRIED, t);
     }
@@ -208,11 +212,12 @@ strip *trips_of_kernel(emitter *m)
 strip *trips_of_phase(emitter *m, tile_phase ph)
 {
     const int tile = nest_tile(m->s), unrolled = nest_unrolled(m->s);
-    strip *t = loops_of(m, (strip){.ph = ph}, unrolled, m->s->nest.n, add(m, (strip){.kind = T_PHASE, .ph = ph}));
+    strip *t = loops_of(m, (strip){.ph = ph}, unrolled, m->s->nest.n,
+                        trips_node(m, (strip){.kind = T_PHASE, .ph = ph}));
     if (ph == BODY || ph >= CARRY)
         t = trips_wrap(m, T_APART, t);
     if (ph == BODY) {
-        strip *fetch = add(m, (strip){.kind = T_FETCH, .next = t});
+        strip *fetch = trips_node(m, (strip){.kind = T_FETCH, .next = t});
         t = loops_of(m, (strip){.ph = ph}, tile, unrolled, fetch);
     }
     return run_all(m, t);

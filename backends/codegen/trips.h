@@ -17,11 +17,13 @@ typedef enum trips_kind {
     T_ACCESS,  /* a loop over neighbours, which may be moved at once */
     T_LANES,   /* a loop whose trips are lanes, all of which do alike */
     T_APART,   /* what lanes do apart */
-    T_VECTORS, /* the loop over lanes, as one over vectors */
+    T_VECTORS, /* the loop over lanes, as one over vectors, each of `left` elements */
+    T_FIRST,   /* of what elements of a vector were folded into: it is the first one's */
     T_TURN,    /* a loop along which vectors are read, or stored, whose elements change places with those of others */
     T_UNIT,    /* the loops of a matrix unit: sums that a lane has of it */
     T_PRODUCT, /* all loops in registers, multiplied by a matrix unit */
     T_FETCH,   /* of the next slices */
+    T_DOT,     /* what an instruction adds of all trips of the loop within */
     T_PHASE    /* what is done with one element, or vector */
 } trips_kind;
 
@@ -54,7 +56,7 @@ typedef struct trips_pass {
     bool around;                         /* it is of loops around tiles, too */
     strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
 } trips_pass;
-enum { N_TRIPS_PASS = 17 };
+enum { N_TRIPS_PASS = 19 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
 
 strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
@@ -64,6 +66,7 @@ strip *trips_of_phase(emitter *m, tile_phase ph); /* in a tile, of one phase */
 strip *trips_copy(emitter *m, const strip *t);        /* with what is in it, and alone */
 strip *trips_apart(emitter *m, strip *t, int64_t at); /* trips from there on as a node of their own, which is next */
 strip *trips_wrap(emitter *m, trips_kind kind, strip *t); /* t, alone, in a node of that kind */
+strip *trips_node(emitter *m, strip own);                 /* a copy of it */
 const loop *trips_loop(const emitter *m, const strip *t);
 bool trips_folds(const emitter *m, const strip *t); /* the loop's axis */
 bool trips_even(const emitter *m, int l); /* one trip of loop l of the tile after the other, none of them left out */
@@ -71,7 +74,7 @@ typedef struct trips_place {              /* where loops stand */
     standing here, shared;
     const affine *inner[MAX_AXIS], *plain[MAX_AXIS];
     int64_t scratch;
-    int n_var;
+    int n_var, count; /* count: elements of the vector */
 } trips_place;
 void trips_save(const emitter *m, trips_place *was);
 void trips_enter(emitter *m, const strip *t, trips_place *was); /* where it stands in one of its trips */
@@ -86,6 +89,8 @@ void chunks_open(emitter *m, const strip *c);        /* what is around the chunk
 void emit_tile(emitter *m, const strip *t);          /* tile.c: its call */
 strip *units_pass(emitter *m, strip *t);             /* matrix.c */
 strip *vectors_pass(emitter *m, strip *t);           /* vectors.c */
+strip *tails_pass(emitter *m, strip *t);             /* vectors.c */
+strip *dots_pass(emitter *m, strip *t);              /* vectors.c */
 strip *lanes_pass(emitter *m, strip *t);             /* lanes.c */
 strip *phases_pass(emitter *m, strip *t);            /* phase.c */
 strip *rings_pass(emitter *m, strip *t);             /* ring.c */

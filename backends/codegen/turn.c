@@ -12,11 +12,6 @@
 enum { MOST = 16 }; /* elements of a vector: of more, the text is long and registers are too few */
 
 /* ---- which loop it is ---- */
-static const loop *over_vectors(const emitter *m)
-{
-    return &m->s->nest.loop[nest_last(m->s)];
-}
-
 /* The innermost loop over another axis of the result, if it walks that by ones, in trips worth a vector; -1: there is
  * none. */
 static int turn_loop(const emitter *m)
@@ -40,7 +35,7 @@ static bool lies_along(emitter *m, int load)
     const vector_loop *v = &m->tile.vectors;
     const int l = turn_loop(m), other = l < 0 ? -1 : m->s->nest.loop[l].axis;
     const int64_t trips = l < 0 ? 0 : int_min(m->here.cur[other], v->n);
-    return trips && over_vectors(m)->range <= v->n && !vector_runs(m, load, v->axis, v->count) &&
+    return trips && m->s->nest.loop[nest_last(m->s)].range <= v->n && !vector_runs(m, load, v->axis, v->count) &&
            vector_runs(m, load, other, (int)trips);
 }
 
@@ -71,7 +66,7 @@ static bool plain(const strip *t) /* all of its trips are done, whatever the run
 static bool stores(const emitter *m, tile_phase ph)
 {
     return ph == FINISH && !m->tile.step && !m->stage.outer_fold && !m->s->n_piece && !m->stage.carries &&
-           !mask_bounds(m, nest_last(m->s)) && !varying_row(m, nest_last(m->s), over_vectors(m)->range);
+           !mask_bounds(m, nest_last(m->s)) && !varying_row(m, nest_last(m->s), m->s->nest.loop[nest_last(m->s)].range);
 }
 
 static const expr *computed(emitter *m, tile_phase ph) /* in a trip; NULL: states, of which there may be several */

@@ -2,28 +2,69 @@
  * vectors. Phases say what is done with values; here is how either kind is written. */
 #include "backends/codegen/vectors.h"
 
-static bool in_vectors(const emitter *m)
+bool vectors_here(const emitter *m)
 {
     return m->tile.vectors.n && !m->tile.vectors.each;
 }
 
 const char *value_spelled(emitter *m, dtype d)
 {
-    return in_vectors(m) ? vector_type(m, vector_kind_of(m, d)) : value_type(m->d, d, m->p->reference);
+    return vectors_here(m) ? vector_type(m, vector_kind_of(m, d)) : value_type(m->d, d, m->p->reference);
+}
+
+/* ---- passes ---- */
+static const expr *inside(emitter *m, writer *w, const expr *x)
+{
+    (void)w;
+    return varying_inside(m, x);
+}
+
+static const expr *idioms(emitter *m, writer *w, const expr *x)
+{
+    (void)w;
+    return with_idioms(m, x);
+}
+
+static const expr *fused(emitter *m, writer *w, const expr *x)
+{
+    return w->sums && x_folds_by(m->stage.fold, "add") ? with_fused(m, x) : x;
+}
+
+const value_pass value_passes[N_VALUE_PASS] = {
+    {"inside", "asks of elements that may lie behind the end of the run's extents whether they are there",
+     "what a stage computes", "zeros where nothing is", inside},
+    {"idioms", "takes one function for several operations that the library knows as one", "inside",
+     "functions of the library, which are in no table", idioms},
+    {"products", "adds products that are summed up at once", "idioms", "multiply-adds, where a stage adds", fused},
+    {"shapes", "settles how each part is computed: once, as a vector, or one element after another", "products",
+     "parts with a shape; those used more than once are to have a name", shape_value},
+};
+
+static const cexpr *written(emitter *m, writer *w, const expr *x)
+{
+    return vectors_here(m) ? vector_expr(w, x) : cstyle_expr(w, x);
+}
+
+static const expr *through(emitter *m, writer *w, const expr *x)
+{
+    for (int i = 0; i < N_VALUE_PASS; i++)
+        x = value_passes[i].run(m, w, x);
+    return x;
 }
 
 const cexpr *value_of(emitter *m, writer *w, const expr *x)
 {
-    x = with_idioms(m, x);
-    if (in_vectors(m))
-        return vector_over(m, x, w->states, w->state);
-    cstyle_temporaries(w, &m->out.code, x);
-    return cstyle_expr(w, x);
+    return written(m, w, through(m, w, x));
+}
+
+const cexpr *value_shaped(emitter *m, writer *w, const expr *x)
+{
+    return written(m, w, shape_value(m, w, x));
 }
 
 int64_t value_width(const emitter *m, dtype d)
 {
-    return in_vectors(m)     ? vector_bytes(m, vector_kind_of(m, d))
+    return vectors_here(m)   ? vector_bytes(m, vector_kind_of(m, d))
            : m->p->reference ? (int64_t)sizeof(double)
                              : ts_dtype_bytes(d);
 }
@@ -37,13 +78,13 @@ void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr 
 
 const cexpr *value_read(emitter *m, dtype d, const cexpr *place)
 {
-    return in_vectors(m) ? vector_read(m, d, place)
-                         : cexpr_one(m->mem, cstyle_load(m->mem, m->d, m->out.uses, d), place);
+    return vectors_here(m) ? vector_read(m, d, place)
+                           : cexpr_one(m->mem, cstyle_load(m->mem, m->d, m->out.uses, d), place);
 }
 
 void value_write(emitter *m, dtype d, const cexpr *place, const cexpr *value)
 {
-    if (in_vectors(m))
+    if (vectors_here(m))
         vector_write(m, d, place, value);
     else
         code_store(&m->out.code, place, cexpr_one(m->mem, cstyle_store(m->mem, m->d, m->out.uses, d), value));
@@ -53,13 +94,14 @@ const cexpr *value_unit(emitter *m)
 {
     const dtype d = m->stage.fold->dtype;
     const cexpr *one = cstyle_literal(m->mem, m->d, x_unit(m->mem, m->stage.fold->fn, d), m->p->reference);
-    return in_vectors(m) ? vector_splat(m, vector_kind_of(m, d), cexpr_one(m->mem, d == TS_BOOL ? "-($0)" : "$0", one))
-                         : one;
+    return vectors_here(m)
+               ? vector_splat(m, vector_kind_of(m, d), cexpr_one(m->mem, d == TS_BOOL ? "-($0)" : "$0", one))
+               : one;
 }
 
 const cexpr *value_combined(emitter *m, const cexpr *a, const cexpr *b)
 {
-    if (in_vectors(m))
+    if (vectors_here(m))
         return vector_combine(m, a, b);
     const writer w = emit_writer(m);
     return cstyle_combine(&w, m->stage.fold->fn, m->stage.fold->dtype, a, b);
@@ -68,7 +110,7 @@ const cexpr *value_combined(emitter *m, const cexpr *a, const cexpr *b)
 const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr *was)
 {
     const vector_loop *v = &m->tile.vectors;
-    if (!in_vectors(m) || !(m->s->folds >> v->axis & 1) || v->count == v->n)
+    if (!vectors_here(m) || !(m->s->folds >> v->axis & 1) || v->count == v->n)
         return value;
     return vector_call(m, vector_kind_of(m, d), "first", "($0, $1, $2)",
                        (const cexpr *const[]){cexpr_number(m->mem, v->count), value, was});
@@ -79,12 +121,8 @@ static const cexpr *sum_product(emitter *m, writer *w, const expr *x, const cexp
 {
     const dtype d = m->stage.fold->dtype;
     const char *form = m->d->fma[d == TS_F64 || m->p->reference];
-    const cexpr *arg[3] = {[2] = acc};
-    if (!in_vectors(m))
-        cstyle_temporaries(w, &m->out.code, x);
-    for (int i = 0; i < 2; i++)
-        arg[i] = in_vectors(m) ? vector_value(m, x->arg[i]) : cstyle_expr(w, x->arg[i]);
-    if (in_vectors(m))
+    const cexpr *const arg[] = {written(m, w, x->arg[0]), written(m, w, x->arg[1]), acc};
+    if (vectors_here(m))
         return vector_call(m, vector_kind_of(m, d), "fma", "($0, $1, $2)", arg);
     callees_form(m->out.uses, m->d, form, m->d->suffix);
     return cexpr_lanes(m->mem, "fma", (instance){0}, form, 3, arg);
@@ -93,16 +131,10 @@ static const cexpr *sum_product(emitter *m, writer *w, const expr *x, const cexp
 const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc)
 {
     writer w = emit_writer(m);
-    if (in_vectors(m) && m->tile.vectors.dot)
-        return vector_dot(m, acc);
-    x = with_idioms(m, x);
-    x = x_folds_by(m->stage.fold, "add") ? with_fused(m, x) : x;
+    w.sums = true, x = through(m, &w, x);
     if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add"))
         return sum_product(m, &w, x, acc);
-    if (in_vectors(m))
-        return vector_combine(m, acc, vector_value(m, x));
-    cstyle_temporaries(&w, &m->out.code, x);
-    return value_combined(m, acc, cstyle_expr(&w, x));
+    return value_combined(m, acc, written(m, &w, x));
 }
 
 /* Results that are no neighbours, one after the other */
@@ -119,11 +151,11 @@ void value_put(emitter *m, const cexpr *value)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const vector_loop *v = &m->tile.vectors;
-    if (in_vectors(m) && turn_element(m, RESULT)) {
+    if (vectors_here(m) && turn_element(m, RESULT)) {
         code_store(&m->out.code, turn_element(m, RESULT), value);
         return;
     }
-    if (in_vectors(m) && !vector_runs(m, RESULT, v->axis, v->count)) {
+    if (vectors_here(m) && !vector_runs(m, RESULT, v->axis, v->count)) {
         put_apart(m, d, value);
         return;
     }

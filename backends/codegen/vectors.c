@@ -108,7 +108,7 @@ static bool result_runs(emitter *m, int of, const loop *q, int n)
 }
 
 /* What is summed up, or carried from trip to trip, can be in vectors. */
-static bool folds(const emitter *m)
+static bool folds(emitter *m)
 {
     const expr *x = m->stage.carries ? m->stage.value : m->stage.fold;
     const bool several = m->stage.carries || tuple_fold(m);
@@ -254,95 +254,10 @@ const expr *vectors_value(emitter *m)
 }
 
 /* ---- loops over them ---- */
-enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed up */
-
-/* Opens the loop over vectors first...end of which each has `count` elements; to: in place of end. Where the
- * axis was */
-static position enter(emitter *m, int64_t first, int64_t end, int64_t count, const cexpr *to)
-{
-    const int l = nest_last(m->s), axis = m->tile.vectors.axis;
-    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[axis], l);
-    const int64_t most = m->stage.fold ? end - first : int_min(end - first, TOGETHER);
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = to ? AS_IT_IS : WRITTEN_OUT,
-                                   .role = m->s->nest.loop[l].role->name,
-                                   .name = name,
-                                   .from = emit_whole(m, first),
-                                   .to = to ? to : emit_whole(m, end),
-                                   .trips = end - first,
-                                   .together = most});
-    m->tile.vectors.count = (int)count;
-    return vector_go(m, axis, affine_var(&m->sp, var_add(&m->sp, name, first, end - 1)), m->tile.vectors.n);
-}
-
-/* How many vectors there are where a mask, or what a run has, leaves some of `trips` elements; NULL: all. The last of
- * them may go beyond: nobody reads that. */
-static const cexpr *vectors_left(emitter *m, tile_phase ph, int64_t trips)
-{
-    const int l = nest_last(m->s), n = m->tile.vectors.n;
-    const cexpr *from = emit_whole(m, 0), *to = NULL;
-    if (ph != CLEAR && mask_bounds(m, l))
-        m->tile.made->masked = true, to = mask_end(m, l, trips);
-    else if (ph == FINISH && varying_row(m, l, trips)) {
-        to = emit_whole(m, trips);
-        varying_bounds(m, l, VECTORS_LEFT, &from, &to);
-    }
-    return to ? cexpr_floor(m->mem, cexpr_plus(m->mem, to, n - 1), n, false) : NULL;
-}
-
-/* The loop within, written out, where no instruction takes it */
-static void each_product(emitter *m, const loop *q)
-{
-    const int64_t n = m->here.cur[q->axis];
-    const int n_var = m->sp.n;
-    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], m->s->nest.n - 1);
-    emit_written_out(m, name, n);
-    const position was = vector_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, n - 1)), 1);
-    emit_phase(m, BODY);
-    vector_back(m, q->axis, was), m->sp.n = n_var;
-    code_close(&m->out.code);
-}
-
-static void over(emitter *m, tile_phase ph, int64_t first, int64_t end, int64_t count, const cexpr *to)
-{
-    const position was = enter(m, first, end, count, to);
-    const loop *within = ph == BODY ? dot_loop(m) : NULL;
-    m->tile.vectors.dot = within && takes_dot(m);
-    if (within && !m->tile.vectors.dot)
-        each_product(m, within);
-    else
-        emit_phase(m, ph);
-    code_close(&m->out.code);
-    vector_back(m, m->tile.vectors.axis, was);
-}
-
 int64_t vectors_trips(const emitter *m, tile_phase ph)
 {
     const loop *q = last_loop(m);
     return ph == BODY ? m->here.cur[q->axis] : trips_of(m, q);
-}
-
-void vectors_loop(emitter *m, tile_phase ph)
-{
-    const loop *q = last_loop(m);
-    const bool folded = m->s->folds >> q->axis & 1;
-    const int n = m->tile.vectors.n;
-    if (folded && ph != CLEAR && ph != BODY) { /* one for all */
-        m->tile.vectors.each = ph == MERGE ? NULL : "0";
-        emit_phase(m, ph);
-        m->tile.vectors.each = NULL;
-        return;
-    }
-    const int64_t trips = vectors_trips(m, ph), full = trips / n;
-    const cexpr *to = vectors_left(m, ph, trips);
-    if (ph == CLEAR) {
-        over(m, ph, 0, (trips + n - 1) / n, n, NULL);
-        return;
-    }
-    if (full)
-        over(m, ph, 0, full, n, to && trips % n ? cexpr_least(m->mem, emit_whole(m, full), to) : to);
-    if (trips % n)
-        over(m, ph, full, full + 1, trips % n, to);
 }
 
 strip *vectors_pass(emitter *m, strip *t)
@@ -350,4 +265,59 @@ strip *vectors_pass(emitter *m, strip *t)
     if (t->kind == T_LOOP && m->tile.vectors.n && t->loop == nest_last(m->s))
         t->kind = T_VECTORS, t->in = NULL;
     return t;
+}
+
+/* Ends them where a mask, or what a run has, leaves some of `trips` elements. The last of them may go beyond: nobody
+ * reads that. */
+static void end_vectors(emitter *m, strip *t, int64_t trips)
+{
+    const int l = nest_last(m->s), n = m->tile.vectors.n;
+    const cexpr *from = emit_whole(m, 0), *to = NULL;
+    if (t->ph != CLEAR && mask_bounds(m, l))
+        m->tile.made->masked = true, to = mask_end(m, l, trips);
+    else if (t->ph == FINISH && varying_row(m, l, trips)) {
+        to = emit_whole(m, trips);
+        varying_bounds(m, l, VECTORS_LEFT, &from, &to);
+    }
+    if (to)
+        t->from = emit_whole(m, t->first), t->to = cexpr_floor(m->mem, cexpr_plus(m->mem, to, n - 1), n, false);
+}
+
+strip *tails_pass(emitter *m, strip *t)
+{
+    const loop *q = last_loop(m);
+    const int n = m->tile.vectors.n;
+    if (t->kind != T_VECTORS)
+        return t;
+    strip *one = trips_node(m, (strip){.kind = T_PHASE, .ph = t->ph});
+    if (m->s->folds >> q->axis & 1 && t->ph != CLEAR && t->ph != BODY)
+        return t->ph == MERGE ? one : trips_wrap(m, T_FIRST, one);
+    const int64_t trips = vectors_trips(m, t->ph), full = trips / n, rest = t->ph == CLEAR ? 0 : trips % n;
+    t->in = one, t->first = 0, t->end = full, t->left = n;
+    if (t->ph == CLEAR) /* all of each */
+        t->end = int_ceil_div(trips, n);
+    end_vectors(m, t, trips);
+    strip *last = rest ? trips_copy(m, t) : NULL;
+    if (!last)
+        return t;
+    last->first = full, last->end = full + 1, last->left = rest;
+    last->from = last->to ? emit_whole(m, full) : NULL;
+    if (t->to)
+        t->to = cexpr_least(m->mem, emit_whole(m, full), t->to);
+    t->next = last;
+    return full ? t : last;
+}
+
+strip *dots_pass(emitter *m, strip *t)
+{
+    const loop *within = m->tile.vectors.n && t->ph == BODY && t->kind == T_PHASE ? dot_loop(m) : NULL;
+    if (!within)
+        return t;
+    if (takes_dot(m)) {
+        t->kind = T_DOT;
+        return t;
+    }
+    strip *each = trips_wrap(m, T_LOOP, t);
+    each->loop = m->s->nest.n - 1, each->end = m->here.cur[within->axis], each->left = 1;
+    return each;
 }

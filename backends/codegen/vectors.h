@@ -1,7 +1,8 @@
 /* vectors.h - a tile's loop over lanes in vectors: for the files that write tiles.
  *
  *   vectors.c  whether a tile has them, its loops over vectors, and what is done in each
- *   vexpr.c    expressions over vectors
+ *   shape.c    how each part of a value is computed
+ *   vexpr.c    values of vectors, as that says
  *   vcast.c    elements of another kind, and as memory has them
  *
  * A vector holds n neighbours along one axis; the last one may have fewer, `count`. Elements beyond these are never
@@ -27,14 +28,32 @@ bool vector_casts(const emitter *m, dtype to, dtype from); /* whether vectors ca
 const cexpr *vector_cast(emitter *m, dtype to, const expr *what, const cexpr *x); /* x: what is turned into it */
 const cexpr *vector_load(emitter *m, element e, const cexpr *place);
 void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value); /* a statement */
+/* shape.c: how a part of a value is computed where loops stand. */
+typedef enum shape {
+    ONE,            /* a number: loops go over elements one by one */
+    SPREAD,         /* a number, which all elements of a vector have in common, in each of them */
+    HELD,           /* in registers: what was summed up, or is carried */
+    NEIGHBOURS,     /* of memory, or of registers where these were turned */
+    PLACES,         /* numbers that the loop itself has */
+    CONVERTED,      /* a vector of another kind */
+    OPERATION,      /* of vectors, as the language or the instruction set has it */
+    FUNCTION,       /* of the library */
+    BLEND,          /* both sides of a choice, of which each element takes one */
+    BRANCH,         /* one side, by a condition that all elements have in common */
+    BRANCH_BY_ENDS, /* one side, by what holds at both ends of the vector; each element by itself where ends differ */
+    APART           /* one element after another */
+} shape;
+shape shape_of(emitter *m, const expr *x);
 /* It is more than moving elements that are no neighbours, which goes one by one in any case. runs: those of the result
  * are. */
 bool vector_gains(emitter *m, const expr *x, bool runs);
+bool vectors_here(const emitter *m);                   /* loops stand at a vector, not at one of its elements */
+const char *vector_form(emitter *m, const expr *x);    /* the text of call x, an OPERATION; NULL: it is none */
+const char *vector_library(emitter *m, const expr *x); /* what the library calls it, a FUNCTION; NULL: it is none */
+const affine *vector_place(emitter *m, const expr *x); /* a whole number, of where loops stand */
+const cexpr *vector_expr(writer *w, const expr *x);    /* x, of which the shapes are known */
 /* How many neighbours a vector has of a row outside of tiles, for which these are computed; 0: there are none. */
 int vector_beside(emitter *m, const row_loop *r, int n_x, const expr *const *x);
-const cexpr *vector_value(emitter *m, const expr *x); /* x, what it uses more than once named before */
-/* The same of states, which are vectors: before and behind the number of one */
-const cexpr *vector_over(emitter *m, const expr *x, const char *states, const char *state);
 const cexpr *vector_read(emitter *m, dtype d,
                          const cexpr *place); /* the values at that element of memory, and behind */
 void vector_write(emitter *m, dtype d, const cexpr *place, const cexpr *value); /* a statement */
@@ -51,5 +70,5 @@ void vector_back(emitter *m, int axis, position was);
 bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
 const cexpr *vector_down(emitter *m, dtype d, const cexpr *value, const cexpr *by); /* element `by` becomes the first */
 const cexpr *vector_dot(emitter *m, const cexpr *acc); /* what comes to the sums of the stage by one instruction */
-bool vector_combines(const emitter *m, const fn *f, dtype d);
+bool vector_combines(emitter *m, const fn *f, dtype d);
 const cexpr *vector_combine(emitter *m, const cexpr *a, const cexpr *b); /* by the stage's fold */

@@ -1,8 +1,5 @@
-/* vexpr.c - expressions over vectors: what a loop over lanes computes for several neighbours at once. Each part of an
- * expression is the same for all of them, and then written as for one and put into each element; or it differs, and is
- * a vector: a load of neighbours, an operation of the vectors of its arguments, a function that the library has for
- * vectors. What is none of these is computed for one element after another. Truth is a mask: -1 or 0, in whole numbers
- * of 4 bytes. */
+/* vexpr.c - values of vectors: what a loop over lanes computes for several neighbours at once, each part in the shape
+ * that the pass says (shape.c). Truth is a mask: -1 or 0, in whole numbers of 4 bytes. */
 #include "backends/codegen/vectors.h"
 
 #include <string.h>
@@ -133,186 +130,51 @@ const cexpr *vector_function(emitter *m, const char *spelled, int n, const cexpr
                        arg);
 }
 
-/* ---- what differs from element to element ---- */
-static bool varies(const emitter *m, const expr *x)
-{
-    const int axis = m->tile.vectors.axis;
-    bool any = false;
-    switch (x->kind) {
-    case X_LIT:
-    case X_SIZE: return false;
-    case X_AXIS: return x->axis == axis;
-    case X_STATE: return true;
-    case X_FOLD:
-    case X_SCAN: return !(m->s->folds >> axis & 1);
-    default: break;
-    }
-    for (int i = 0; i < x->n && !any; i++)
-        any = varies(m, x->arg[i]);
-    return any;
-}
-
-static bool by_data(const expr *x) /* some load is from where data say, which is tested */
-{
-    bool any = x_checks(x);
-    for (int i = 0; i < x->n && !any; i++)
-        any = (x->kind == X_LOAD && x_count(x->arg[i], X_LOAD) > 0) || by_data(x->arg[i]);
-    return any;
-}
-
-static bool on_place(const expr *x) /* it mentions an axis, not only elements, or what was summed up */
-{
-    bool any = x->kind == X_AXIS;
-    for (int i = 0; i < x->n && x->kind != X_LOAD && !x_folds(x) && !any; i++)
-        any = on_place(x->arg[i]);
-    return any;
-}
-
-/* What a condition guards may be computed where it does not hold. Within the bound of an extent all lies in memory. */
-static bool harmless(const emitter *m, const expr *condition, const expr *x)
-{
-    const bool bound = m->tile.there && x_same(condition, m->tile.there);
-    return !by_data(x) && (bound || !on_place(condition) || x_count(x, X_LOAD) == 0);
-}
-
-/* ---- choices by place ---- */
-static const affine *place_of(emitter *m, const expr *x)
+/* ---- operations ---- */
+const affine *vector_place(emitter *m, const expr *x)
 {
     return affine_of(&m->sp, x, m->tile.made ? m->tile.plain : m->here.axis);
 }
 
-static bool moves_evenly(emitter *m, const expr *place) /* by the same number from element to element */
-{
-    const int axis = m->tile.vectors.axis, own[] = {var_add(&m->sp, "", 0, m->tile.vectors.n - 1), axis};
-    const affine *along = affine_var(&m->sp, own[0]);
-    const position was = vector_go(m, axis, along, 1);
-    const affine *at = place_of(m, place);
-    vector_back(m, axis, was);
-    const bool even = !affine_uses(affine_add(&m->sp, at, along, -affine_coef(at, own[0])), vector_moves, (void *)own);
-    m->sp.n--;
-    return even;
-}
-
-/* Comparisons of places, all of which are to hold: where one does not at either end of a vector, it does nowhere; where
- * all do at both ends, they do everywhere. */
-static bool by_ends(emitter *m, const expr *c)
-{
-    if (x_is_call(c, "and"))
-        return by_ends(m, c->arg[0]) && by_ends(m, c->arg[1]);
-    return (x_is_call(c, "lt") || x_is_call(c, "le")) && dtype_class(c->arg[0]->dtype) != D_REAL &&
-           !x_count(c, X_LOAD) && moves_evenly(m, c->arg[0]) && moves_evenly(m, c->arg[1]);
-}
-
-/* One of both is computed for all elements of most vectors. */
-static bool takes_sides(emitter *m, const expr *x)
-{
-    const expr *c = x->arg[0];
-    return varies(m, c) && !(harmless(m, c, x->arg[1]) && harmless(m, c, x->arg[2])) && by_ends(m, c);
-}
-
-static bool in_bits(const emitter *m, const expr *x, int bits) /* a shift by it leaves something */
+static bool in_bits(emitter *m, const expr *x, int bits) /* a shift by it leaves something */
 {
     int64_t low, high;
-    emitter *at = (emitter *)m;
     if (x_count(x, X_LOAD))
         return false;
-    affine_range(&at->sp, place_of(at, x_uncast(x)), &low, &high);
+    affine_range(&m->sp, vector_place(m, x_uncast(x)), &low, &high);
     return low >= 0 && high < bits;
 }
 
-static const form *form_of(const emitter *m, const expr *x)
+const char *vector_form(emitter *m, const expr *x)
 {
-    const bool truth = x->arg[0]->dtype == TS_BOOL;
-    const form *all = truth ? truths : forms;
+    const dtype d = x->arg[0]->dtype;
+    const bool real = dtype_class(d) == D_REAL;
+    const form *all = d == TS_BOOL ? truths : forms;
     element e;
-    for (int i = 0; i < (truth ? COUNT(truths) : COUNT(forms)); i++) {
-        const bool real = dtype_class(x->arg[0]->dtype) == D_REAL;
-        if (!strcmp(all[i].fn, x->fn->name) && (real ? all[i].real : all[i].whole) != NULL)
-            return vector_kind(m, x->arg[0]->dtype, &e) &&
-                           (strcmp(all[i].fn, "shr") || in_bits(m, x->arg[1], 8 * element_bytes(e)))
-                       ? &all[i]
-                       : NULL;
+    for (int i = 0; i < (d == TS_BOOL ? COUNT(truths) : COUNT(forms)); i++) {
+        const char *own = real ? all[i].real : all[i].whole;
+        if (!own || strcmp(all[i].fn, x->fn->name))
+            continue;
+        const bool fits = vector_kind(m, d, &e) &&
+                          (!x_is_call(x, "shr") || in_bits(m, x->arg[1], 8 * element_bytes(e)));
+        return fits ? own : NULL;
     }
     return NULL;
 }
 
-/* The library's function for vectors that stands for call x: bytes of its name; 0: there is none */
-static size_t library_name(const emitter *m, const expr *x, const char **name)
+const char *vector_library(emitter *m, const expr *x)
 {
-    const writer w = emit_writer((emitter *)m);
+    const writer w = emit_writer(m);
     if (dtype_class(x->dtype) != D_REAL || x->fn->result != R_SAME)
-        return 0;
-    *name = cstyle_spelled(&w, x);
-    const size_t n = strcspn(*name, "(");
-    return (*name)[n] && callees_have(m->d, *name, n, (instance){E_F32, m->tile.vectors.n}) ? n : 0;
-}
-
-static bool loads(emitter *m, const expr *x)
-{
-    const int load = emit_number(m, x);
-    const dtype d = source_dtype(m, load);
-    const char *wrap = cstyle_load(m->mem, m->d, NULL, d);
-    element e;
-    return vector_kind(m, d, &e) &&
-           (*wrap == '$' || callees_have(m->d, wrap, strcspn(wrap, "("), (instance){E_F32, m->tile.vectors.n})) &&
-           (m->tile.turned.of[load] || vector_runs(m, load, m->tile.vectors.axis, m->tile.vectors.count));
-}
-
-/* Whether x is a vector of what its arguments are. */
-static bool direct(emitter *m, const expr *x)
-{
-    const char *name;
-    element e;
-    switch (x->kind) {
-    case X_LOAD: return loads(m, x);
-    case X_AXIS:
-    case X_STATE:
-    case X_FOLD:
-    case X_SCAN: return true;
-    case X_CAST: return vector_casts(m, x->dtype, x->arg[0]->dtype);
-    case X_CALL:
-        if (x_is_choice(x))
-            return vector_kind(m, x->dtype, &e) &&
-                   (!varies(m, x->arg[0]) || takes_sides(m, x) ||
-                    (harmless(m, x->arg[0], x->arg[1]) && harmless(m, x->arg[0], x->arg[2])));
-        if (x->fn->result == R_BOOL && x->fn->real == NULL && x->n > 1 && !harmless(m, x->arg[0], x->arg[1]))
-            return false;
-        return form_of(m, x) || library_name(m, x, &name);
-    default: return false;
-    }
-}
-
-static bool only_moves(const expr *x) /* elements, whichever */
-{
-    x = x_uncast(x);
-    return x->kind == X_LOAD || x->kind == X_LIT || (x_is_choice(x) && only_moves(x->arg[1]) && only_moves(x->arg[2]));
-}
-
-bool vector_gains(emitter *m, const expr *x, bool runs)
-{
-    const expr *bare = x_uncast(x);
-    if (!varies(m, x))
-        return runs;
-    return direct(m, x) && (!only_moves(x) || !varies(m, bare) || (direct(m, bare) && runs));
+        return NULL;
+    const char *name = cstyle_spelled(&w, x);
+    const size_t n = strcspn(name, "(");
+    return name[n] && callees_have(m->d, name, n, (instance){E_F32, m->tile.vectors.n}) ? name : NULL;
 }
 
 /* ---- writing ---- */
-typedef struct vwriter {
-    emitter *m;
-    const char *states, *state; /* before and behind the number of a state */
-    int n;
-    struct {
-        const expr *x;
-        int uses;
-        const cexpr *name;
-    } known[96];
-} vwriter;
-
-static const cexpr *write(vwriter *w, const expr *x);
-
-static const cexpr *uniform(vwriter *w, const expr *x) /* of all elements the same */
+static const cexpr *uniform(emitter *m, const expr *x) /* of all elements the same */
 {
-    emitter *m = w->m;
     writer one = emit_writer(m);
     return vector_splat(m, vector_kind_of(m, x->dtype),
                         cexpr_one(m->mem, x->dtype == TS_BOOL ? "-($0)" : "$0", cstyle_expr(&one, x)));
@@ -337,16 +199,16 @@ void vector_each_close(emitter *m)
 }
 
 /* One element after the other, by the text of one */
-static void put_each(vwriter *w, const expr *x, const char *name)
+static void put_each(writer *w, const expr *x, const char *name)
 {
-    emitter *m = w->m;
+    emitter *m = w->user;
     const stage_state was = m->stage;
     const char *each = vector_each_open(m);
     m->stage.states = w->states, m->stage.state = arena_format(m->mem, "%s[%s]", w->state, each);
     writer one = emit_writer(m);
-    cstyle_temporaries(&one, &m->out.code, x);
+    const cexpr *value = value_shaped(m, &one, x);
     code_store(&m->out.code, cexpr_element(m->mem, name, cexpr_word(m->mem, each), IN_REGISTERS),
-               cexpr_one(m->mem, x->dtype == TS_BOOL ? "-($0)" : "$0", cstyle_expr(&one, x)));
+               cexpr_one(m->mem, x->dtype == TS_BOOL ? "-($0)" : "$0", value));
     vector_each_close(m);
     m->stage.states = was.states, m->stage.state = was.state;
 }
@@ -360,9 +222,9 @@ static const char *name_elements(emitter *m, element e)
     return name;
 }
 
-static const cexpr *apart(vwriter *w, const expr *x)
+static const cexpr *apart(writer *w, const expr *x)
 {
-    emitter *m = w->m;
+    emitter *m = w->user;
     const char *name = name_elements(m, vector_kind_of(m, x->dtype));
     put_each(w, x, name);
     return cexpr_word(m->mem, name);
@@ -374,40 +236,41 @@ static element natural(element e)
     return bytes == 8 ? E_U64 : bytes == 4 ? E_U32 : bytes == 2 ? E_U16 : E_U8;
 }
 
-static const cexpr *form_term(emitter *m, element e, const form *f, bool real, const cexpr *const *arg)
+/* The form of a function of vectors, as tables have it */
+static const cexpr *form_term(emitter *m, element e, const char *does, const char *as, const cexpr *const *arg)
 {
     const instance of = {e, m->tile.vectors.n};
     text t = {0};
     int n = 0;
-    for (const char *s = real ? f->real : f->whole; *s; s++)
+    for (const char *s = as; *s; s++)
         if (*s == '#')
             text_add(&t, "%s", vector_type(m, *++s == 'T' ? e : *s == 'M' ? element_mask(e) : natural(e)));
         else if (*s == '~' && s[1] >= 'a' && s[1] <= 'z') {
-            const char *does = arena_format(m->mem, "%.*s", (int)strcspn(s + 1, "("), s + 1);
-            callees_lanes(m->out.uses, m->d, does, of);
-            text_add(&t, "%sx%d_%s", element_name(e), of.n, does);
-            s += strlen(does);
+            const char *called = arena_format(m->mem, "%.*s", (int)strcspn(s + 1, "("), s + 1);
+            callees_lanes(m->out.uses, m->d, called, of);
+            text_add(&t, "%sx%d_%s", element_name(e), of.n, called);
+            s += strlen(called);
         } else {
             text_bytes(&t, s, 1);
             n = *s == '$' ? (int)int_max(n, s[1] - '0' + 1) : n;
         }
-    return cexpr_lanes(m->mem, f->fn, of, code_keep(&m->out.code, &t), n, arg);
+    return cexpr_lanes(m->mem, does, of, code_keep(&m->out.code, &t), n, arg);
 }
 
-static const char *written(const form *f, dtype d)
+static const cexpr *const *arguments_of(writer *w, const expr *x)
 {
-    return dtype_class(d) == D_REAL ? f->real : f->whole;
+    const cexpr **arg = arena_array(w->mem, MAX_ARG, sizeof *arg);
+    for (int i = 0; i < x->n; i++)
+        arg[i] = vector_expr(w, x->arg[i]);
+    return arg;
 }
 
-static const cexpr *by_form(vwriter *w, const expr *x, const form *f)
+static const cexpr *operation(writer *w, const expr *x)
 {
-    emitter *m = w->m;
+    emitter *m = w->user;
     const dtype d = x->arg[0]->dtype;
     const element e = vector_kind_of(m, d);
-    const cexpr *arg[MAX_ARG] = {NULL};
-    for (int i = 0; i < x->n; i++)
-        arg[i] = write(w, x->arg[i]);
-    const cexpr *all = form_term(m, e, f, dtype_class(d) == D_REAL, arg);
+    const cexpr *all = form_term(m, e, x->fn->name, vector_form(m, x), arguments_of(w, x));
     return x->dtype == TS_BOOL && d != TS_BOOL ? vector_of(m, E_I32, element_mask(e), all) : all;
 }
 
@@ -423,186 +286,136 @@ static const cexpr *at_ends(emitter *m, const expr *c, const char *both)
     return cexpr_two(m->mem, both, first, last);
 }
 
-static const cexpr *all_hold(emitter *m, const expr *c)
+/* Whether all comparisons of c hold at both ends; else whether some holds at neither */
+static const cexpr *by_ends(emitter *m, const expr *c, bool hold)
 {
-    return x_is_call(c, "and") ? cexpr_two(m->mem, "($0 && $1)", all_hold(m, c->arg[0]), all_hold(m, c->arg[1]))
-                               : at_ends(m, c, "($0 && $1)");
+    return x_is_call(c, "and") ? cexpr_two(m->mem, hold ? "($0 && $1)" : "($0 || $1)", by_ends(m, c->arg[0], hold),
+                                           by_ends(m, c->arg[1], hold))
+                               : at_ends(m, c, hold ? "($0 && $1)" : "(!$0 && !$1)");
 }
 
-static const cexpr *none_holds(emitter *m, const expr *c)
+static void store_branch(const writer *w, const char *name, const expr *x)
 {
-    return x_is_call(c, "and") ? cexpr_two(m->mem, "($0 || $1)", none_holds(m, c->arg[0]), none_holds(m, c->arg[1]))
-                               : at_ends(m, c, "(!$0 && !$1)");
-}
-
-static void store_branch(vwriter *w, const char *name, const expr *x)
-{
-    const vwriter was = *w; /* what is named in a branch is not there behind it */
-    code_store(&w->m->out.code, cexpr_word(w->m->mem, name), write(w, x));
-    *w = was;
+    emitter *m = w->user;
+    writer own = *w; /* what is named in a branch is not there behind it */
+    own.up = w;
+    code_store(&m->out.code, cexpr_word(m->mem, name), value_shaped(m, &own, x));
 }
 
 /* Opens the test; what follows is done where it does not hold. */
-static void branch(vwriter *w, const cexpr *test, const char *name, const expr *x)
+static void branch(writer *w, const cexpr *test, const char *name, const expr *x)
 {
-    emitter *m = w->m;
+    emitter *m = w->user;
     stmt *at = code_open(&m->out.code, (stmt){.kind = S_IF, .value = test});
     store_branch(w, name, x);
     code_close(&m->out.code);
     code_else(&m->out.code, at);
 }
 
-static const cexpr *choice(vwriter *w, const expr *x)
+static const cexpr *blend(writer *w, const expr *x)
 {
-    emitter *m = w->m;
+    emitter *m = w->user;
     const element e = vector_kind_of(m, x->dtype);
-    const expr *c = x->arg[0];
-    const bool sides = takes_sides(m, x);
-    if (varies(m, c) && !sides) {
-        const cexpr *mask = vector_of(m, element_mask(e), E_I32, write(w, c)), *a = write(w, x->arg[1]);
-        return vector_call(m, e, "blend", "($0, $1, $2)", (const cexpr *const[]){mask, a, write(w, x->arg[2])});
-    }
-    if (sides) {
-        const char *name = name_elements(m, e);
-        branch(w, all_hold(m, c), name, x->arg[1]);
-        branch(w, none_holds(m, c), name, x->arg[2]);
-        put_each(w, x, name);
-        code_close(&m->out.code), code_close(&m->out.code);
-        return cexpr_word(m->mem, name);
-    }
+    const cexpr *mask = vector_of(m, element_mask(e), E_I32, vector_expr(w, x->arg[0])), *a = vector_expr(w, x->arg[1]);
+    return vector_call(m, e, "blend", "($0, $1, $2)", (const cexpr *const[]){mask, a, vector_expr(w, x->arg[2])});
+}
+
+static const cexpr *branches(writer *w, const expr *x)
+{
+    emitter *m = w->user;
     writer one = emit_writer(m);
-    const cexpr *test = cstyle_expr(&one, c);
-    const char *name = name_elements(m, e);
+    const cexpr *test = cstyle_expr(&one, x->arg[0]);
+    const char *name = name_elements(m, vector_kind_of(m, x->dtype));
     branch(w, test, name, x->arg[1]);
     store_branch(w, name, x->arg[2]);
     code_close(&m->out.code);
     return cexpr_word(m->mem, name);
 }
 
-static const cexpr *call(vwriter *w, const expr *x)
+static const cexpr *branches_by_ends(writer *w, const expr *x)
 {
-    emitter *m = w->m;
-    const form *f = form_of(m, x);
-    const char *name;
-    const cexpr *arg[MAX_ARG] = {NULL};
-    if (x_is_choice(x))
-        return choice(w, x);
-    if (f)
-        return by_form(w, x, f);
-    library_name(m, x, &name);
-    for (int i = 0; i < x->n; i++)
-        arg[i] = write(w, x->arg[i]);
-    return vector_function(m, name, x->n, arg);
+    emitter *m = w->user;
+    const char *name = name_elements(m, vector_kind_of(m, x->dtype));
+    branch(w, by_ends(m, x->arg[0], true), name, x->arg[1]);
+    branch(w, by_ends(m, x->arg[0], false), name, x->arg[2]);
+    put_each(w, x, name);
+    code_close(&m->out.code), code_close(&m->out.code);
+    return cexpr_word(m->mem, name);
 }
 
-static const cexpr *place(vwriter *w, const expr *x) /* the loop's own number, in each element */
+static const cexpr *place(emitter *m, const expr *x) /* the loop's own number, in each element */
 {
-    emitter *m = w->m;
-    const affine *at = place_of(m, x);
+    const affine *at = vector_place(m, x);
     if (m->tile.made)
         emit_passed(m, at);
     return vector_one(m, vector_kind_of(m, x->dtype), "count", emit_index(m, at));
 }
 
-static const cexpr *write_new(vwriter *w, const expr *x)
+static const cexpr *registers(const writer *w, const expr *x)
 {
-    emitter *m = w->m;
-    if (!direct(m, x))
-        return apart(w, x);
-    switch (x->kind) {
-    case X_AXIS: return place(w, x);
-    case X_CAST: return vector_cast(m, x->dtype, x->arg[0], write(w, x->arg[0]));
-    case X_CALL: return call(w, x);
-    case X_FOLD: return value_acc(m, NULL);
-    case X_SCAN: return cexpr_word(m->mem, "folded");
-    case X_STATE: return cexpr_word(m->mem, arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state));
-    default: {
-        const int load = emit_number(m, x);
-        const cexpr *turned = turn_element(m, load);
-        return turned ? turned : vector_read(m, source_dtype(m, load), emit_element(m, load));
-    }
-    }
+    emitter *m = w->user;
+    return x->kind == X_FOLD   ? value_acc(m, NULL)
+           : x->kind == X_SCAN ? cexpr_word(m->mem, "folded")
+                               : cexpr_word(m->mem, arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state));
 }
 
-static int known(const vwriter *w, const expr *x)
+static const cexpr *neighbours(emitter *m, const expr *x)
 {
-    int i = 0;
-    while (i < w->n && w->known[i].x != x)
-        i++;
-    return i;
+    const int load = emit_number(m, x);
+    const cexpr *turned = turn_element(m, load);
+    return turned ? turned : vector_read(m, source_dtype(m, load), emit_element(m, load));
 }
 
-static const cexpr *write(vwriter *w, const expr *x)
+static const cexpr *write(writer *w, const expr *x, shape how)
 {
-    emitter *m = w->m;
-    const int i = known(w, x);
-    if (i < w->n && w->known[i].name)
-        return w->known[i].name;
-    if (!varies(m, x))
-        return uniform(w, x);
-    const cexpr *all = write_new(w, x);
-    if (i == w->n || w->known[i].uses < 2 || x->kind == X_STATE || x_folds(x))
+    emitter *m = w->user;
+    switch (how) {
+    case SPREAD: return uniform(m, x);
+    case HELD: return registers(w, x);
+    case NEIGHBOURS: return neighbours(m, x);
+    case PLACES: return place(m, x);
+    case CONVERTED: return vector_cast(m, x->dtype, x->arg[0], vector_expr(w, x->arg[0]));
+    case OPERATION: return operation(w, x);
+    case FUNCTION: return vector_function(m, vector_library(m, x), x->n, arguments_of(w, x));
+    case BLEND: return blend(w, x);
+    case BRANCH: return branches(w, x);
+    case BRANCH_BY_ENDS: return branches_by_ends(w, x);
+    case ONE:
+    case APART: break;
+    }
+    return apart(w, x);
+}
+
+const cexpr *vector_expr(writer *w, const expr *x)
+{
+    emitter *m = w->user;
+    value_part *q = cstyle_part(w, x);
+    if (q && q->name)
+        return q->name;
+    const cexpr *all = write(w, x, q ? (shape)q->how : shape_of(m, x));
+    if (!q || q->held || q->uses < 2)
         return all;
-    return w->known[i].name = vector_name(m, vector_kind_of(m, x->dtype), all);
+    return q->name = vector_name(m, vector_kind_of(m, x->dtype), all);
 }
 
-/* How often each part is asked for, outside of branches */
-static void count(vwriter *w, const expr *x)
-{
-    const int i = known(w, x);
-    if (!varies(w->m, x))
-        return;
-    if (i < w->n) {
-        w->known[i].uses++;
-        return;
-    }
-    if (w->n < COUNT(w->known))
-        w->known[w->n].x = x, w->known[w->n].name = NULL, w->known[w->n++].uses = 1;
-    const bool branches = x_is_choice(x) && (!varies(w->m, x->arg[0]) || takes_sides(w->m, x));
-    for (int k = 0; x->kind != X_LOAD && !x_folds(x) && !branches && k < x->n && direct(w->m, x); k++)
-        count(w, x->arg[k]);
-    if (x->kind == X_CALL && !x_is_choice(x)) { /* forms that say an argument twice */
-        const form *f = form_of(w->m, x);
-        const char *all = f ? written(f, x->arg[0]->dtype) : "";
-        for (int k = 0, n = 0; k < x->n; k++, n = 0) {
-            for (const char *s = all; *s; s++)
-                n += *s == '$' && s[1] == '0' + k;
-            const int j = known(w, x->arg[k]);
-            if (n > 1 && j < w->n)
-                w->known[j].uses++;
-        }
-    }
-}
-
-const cexpr *vector_over(emitter *m, const expr *x, const char *states, const char *state)
-{
-    vwriter w = {.m = m, .states = states, .state = state};
-    count(&w, x);
-    return write(&w, x);
-}
-
-const cexpr *vector_value(emitter *m, const expr *x)
-{
-    return vector_over(m, x, "s", "");
-}
-
-static const form *combining(const emitter *m, const fn *f, dtype d)
+/* ---- what a fold combines ---- */
+static const char *combining(emitter *m, const fn *f, dtype d)
 {
     const expr arg = {.kind = X_STATE, .dtype = d}, *const args[] = {&arg, &arg};
     const expr x = {.kind = X_CALL, .dtype = d, .fn = f, .n = 2, .arg = args};
-    return f->arity == 2 && (f->result == R_SAME || d == TS_BOOL) ? form_of(m, &x) : NULL;
+    return f->arity == 2 && (f->result == R_SAME || d == TS_BOOL) ? vector_form(m, &x) : NULL;
 }
 
-bool vector_combines(const emitter *m, const fn *f, dtype d)
+bool vector_combines(emitter *m, const fn *f, dtype d)
 {
     return combining(m, f, d) != NULL;
 }
 
 const cexpr *vector_combine(emitter *m, const cexpr *a, const cexpr *b)
 {
+    const fn *by = m->stage.fold->fn;
     const dtype d = m->stage.fold->dtype;
-    return form_term(m, vector_kind_of(m, d), combining(m, m->stage.fold->fn, d), dtype_class(d) == D_REAL,
-                     (const cexpr *const[]){a, b});
+    return form_term(m, vector_kind_of(m, d), by->name, combining(m, by, d), (const cexpr *const[]){a, b});
 }
 
 const cexpr *vector_down(emitter *m, dtype d, const cexpr *value, const cexpr *by)

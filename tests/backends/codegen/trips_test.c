@@ -1,16 +1,13 @@
 /* trips_test.c - what passes make of trips of loops: small trees, and those of whole plans, printed. */
 /* ctest: fast */
 #include "backends/codegen/trips.h"
+#include "tests/backends/codegen/rig.h"
 #include "tests/backends/codegen/tree.h"
 #include "tests/check.h"
-#include "tests/schedule/planned.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-static const char *const kinds[] = {"",     "stage", "chunks",  "carried", "tile",  "if",
-                                    "else", "ring",  "access",  "lanes",   "apart", "vectors",
-                                    "turn", "unit",  "product", "fetch",   "phase"};
+static const char *const kinds[] = {"",     "stage",   "chunks", "carried", "tile",    "if",    "else",
+                                    "ring", "access",  "lanes",  "apart",   "vectors", "first", "turn",
+                                    "unit", "product", "fetch",  "dot",     "phase"};
 
 static const char *const made_by[] = {[BY_EACH] = "", [BY_PARTS] = "/", [AS_CHUNKS] = "+"};
 
@@ -24,6 +21,8 @@ static void print(const emitter *m, const strip *t, text *out)
             text_add(out, "chunks_%lld", (long long)t->end);
         else if (t->kind == T_IF && t->left)
             text_add(out, "if_%s>%lld", m->s->letter[t->loop], (long long)t->left);
+        else if (t->kind == T_VECTORS)
+            text_add(out, "vectors[%lld,%lld)x%lld", (long long)t->first, (long long)t->end, (long long)t->left);
         else if (t->kind != T_LOOP)
             text_add(out, "%s%s", kinds[t->kind], t->kind == T_TILE && t->way == TRIPS_LEFT ? "?" : "");
         else
@@ -37,37 +36,6 @@ static void print(const emitter *m, const strip *t, text *out)
     }
 }
 
-typedef struct rig {
-    planned b;
-    arena mem;
-    err e;
-    callees uses;
-    tile_made tile;
-    emitter *m;
-} rig;
-
-static bool begin(rig *r, maker *make, const char *on, const char *what, const char *loops)
-{
-    char rule[200];
-    *r = (rig){0};
-    snprintf(rule, sizeof rule, "{\"match\":{\"op\":[\"%s\"]},\"loops\":\"%s\"}", what, loops);
-    if (!make_plan(&r->b, &(setting){.make = make, .machine = on, .isa = "avx2", .threads = 1, .rules = rule}))
-        return false;
-    emitter *m = r->m = calloc(1, sizeof *r->m);
-    MUST(m);
-    *m = (emitter){.d = &made_up, .p = r->b.p, .k = r->b.p->kernel, .mem = &r->mem, .e = &r->e};
-    m->sp.mem = m->mem, m->out.uses = &r->uses, m->s = m->k->stage, m->group = 1;
-    m->data.source = arena_array(m->mem, (size_t)m->k->n_stage + 1, sizeof *m->data.source);
-    for (int a = 0; a < MAX_AXIS; a++)
-        m->shared.axis[a] = affine_const(&m->sp, 0), m->shared.cur[a] = m->s->extent[a];
-    return true;
-}
-
-static void end(rig *r)
-{
-    free(r->m), arena_free(&r->mem), free_plan(&r->b);
-}
-
 static void is(const emitter *m, const strip *t, const char *want)
 {
     text out = {0};
@@ -76,95 +44,85 @@ static void is(const emitter *m, const strip *t, const char *want)
     text_free(&out);
 }
 
-/* In a tile that begins anywhere and has all that is left there */
-static void enter_tile(rig *r)
-{
-    emitter *m = r->m;
-    stage_enter(m, 0);
-    m->tile.made = &r->tile;
-    for (int a = 0; a < m->s->n_axis; a++) {
-        m->tile.inner[a] = m->tile.plain[a] = m->tile.origin[a] = affine_const(&m->sp, 0);
-        m->here.cur[a] = nest_left(m->k, m->s, a, nest_tile(m->s) - 1);
-    }
-    bounds_tile(m);
-}
-
 static void test_cut(void)
 {
     rig r;
-    if (begin(&r, small_product, two_cores, "matmul", "m/5 k/32 n/12 k m@unroll n@vector")) { /* 24 x 36, sums of 40 */
+    if (rig_begin(&r, small_product, two_cores, "matmul",
+                  "m/5 k/32 n/12 k m@unroll n@vector")) { /* 24 x 36, sums of 40 */
         is(r.m, trips_of_kernel(r.m),
            "stage(m_0[0,4)x5(k_1[0,1)x32(n_2[0,3)x12(tile)) k_1[1,2)x8!(n_2[0,3)x12(tile))) "
            "m_0[4,5)x4!(k_1[0,1)x32(n_2[0,3)x12(tile)) k_1[1,2)x8!(n_2[0,3)x12(tile))))");
-        enter_tile(&r);
+        rig_tile(&r);
         is(r.m, trips_of_phase(r.m, CLEAR), "m_4[0,5)x1(n_5[0,12)x1(phase))");
     }
-    end(&r);
-    if (begin(&r, small_product, two_cores, "matmul", "m/5 n/12 k/3 k m@unroll n@vector")) { /* 40 = 13 * 3 + 1 */
-        enter_tile(&r);
+    rig_end(&r);
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/5 n/12 k/3 k m@unroll n@vector")) { /* 40 = 13 * 3 + 1 */
+        rig_tile(&r);
         is(r.m, trips_of_phase(r.m, BODY),
            "k_2[0,13)x3(k_3[0,3)x1(fetch apart(m_4[0,5)x1(access(n_5[0,12)x1(phase)))))) "
            "k_2[13,14)x1!(k_3[0,1)x1(fetch apart(m_4[0,5)x1(access(n_5[0,12)x1(phase))))))");
         is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,5)x1(access(n_5[0,12)x1(phase))))");
         r.m->tile.vectors = (vector_loop){.n = 8, .axis = 1, .count = 8};
-        is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,5)x1(vectors))");
+        is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,5)x1(vectors[0,1)x8(phase) vectors[1,2)x4(phase)))");
+        is(r.m, trips_of_phase(r.m, CLEAR), "m_4[0,5)x1(vectors[0,2)x8(phase))");
+        r.m->tile.vectors.n = 4;
         r.m->stage.known = 1u << 4; /* what is computed is chosen by m */
         is(r.m, trips_of_phase(r.m, FINISH),
-           "apart(m_4[0,1)x1(vectors) m_4[1,2)x1(vectors) m_4[2,3)x1(vectors) m_4[3,4)x1(vectors) "
-           "m_4[4,5)x1(vectors))");
+           "apart(m_4[0,1)x1(vectors[0,3)x4(phase)) m_4[1,2)x1(vectors[0,3)x4(phase)) "
+           "m_4[2,3)x1(vectors[0,3)x4(phase)) m_4[3,4)x1(vectors[0,3)x4(phase)) m_4[4,5)x1(vectors[0,3)x4(phase)))");
     }
-    end(&r);
+    rig_end(&r);
 }
 
 /* Chunks: all trips of the loop over cores and of those around it; a fold around it keeps parts to their own. */
 static void test_shared(void)
 {
     rig r;
-    if (begin(&r, small_product, two_cores, "matmul", "m/8 n/12@core k m@unroll n@vector")) {
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/8 n/12@core k m@unroll n@vector")) {
         is(r.m, trips_of_kernel(r.m), "stage(chunks_9(m_0[0,3)x8+(n_1[0,3)x12+(tile))))");
     }
-    end(&r);
-    if (begin(&r, small_product, two_cores, "matmul", "k/20 m/5@core n/12 k m@unroll n@vector")) {
+    rig_end(&r);
+    if (rig_begin(&r, small_product, two_cores, "matmul", "k/20 m/5@core n/12 k m@unroll n@vector")) {
         is(r.m, trips_of_kernel(r.m),
            "stage(k_0[0,2)x20(m_1[0,4)x5/(n_2[0,3)x12(tile)) m_1[4,5)x4!/(n_2[0,3)x12(tile))))");
     }
-    end(&r);
+    rig_end(&r);
 }
 
 /* Where a run says the extent: halves of a tile of sums while no more is left; ? where sums may end within the tile */
 static void test_varying(void)
 {
     rig r;
-    if (begin(&r, small_product, two_cores, "matmul", "m/4 n/12 k m@unroll n@vector")) {
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/4 n/12 k m@unroll n@vector")) {
         r.b.p->kernel->stage->varies[0] = (varying){.by = 1, .times = {1}, .per = 1};
         is(r.m, trips_of_kernel(r.m), "stage(m_0[0,6)x4(n_1[0,3)x12(if_m>2(tile) else(if_m>1(tile) else(tile)))))");
     }
-    end(&r);
-    if (begin(&r, small_product, two_cores, "matmul", "m/4 k/20 n/12 k m@unroll n@vector")) {
+    rig_end(&r);
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/4 k/20 n/12 k m@unroll n@vector")) {
         r.b.p->kernel->stage->varies[2] = (varying){.by = 1, .times = {1}, .per = 1};
         is(r.m, trips_of_kernel(r.m), "stage(m_0[0,6)x4(k_1[0,2)x20(n_2[0,3)x12(if(tile) else(tile?)))))");
     }
-    end(&r);
-    if (begin(&r, small_product, two_cores, "matmul", "m/4 n/12 k m@unroll n@vector")) {
+    rig_end(&r);
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/4 n/12 k m@unroll n@vector")) {
         r.b.p->kernel->stage->varies[2] = (varying){.by = 1, .times = {1}, .per = 1};
         is(r.m, trips_of_kernel(r.m), "stage(m_0[0,6)x4(n_1[0,3)x12(tile?)))");
     }
-    end(&r);
+    rig_end(&r);
 }
 
 /* 11 x 12 in steps of 2 and 3, one place of padding around: lines and columns at borders */
 static void test_padding(void)
 {
     rig r;
-    if (begin(&r, strided, two_cores, "conv2d", "n oc/4 oh/2 ic kh kw oc@unroll oh@unroll ow@vector")) {
+    if (rig_begin(&r, strided, two_cores, "conv2d", "n oc/4 oh/2 ic kh kw oc@unroll oh@unroll ow@vector")) {
         is(r.m, trips_of_kernel(r.m),
            "stage(n_0[0,2)x1(oc_1[0,2)x4(oh_2[0,1)x2(tile) oh_2[1,2)x2(tile) oh_2[2,3)x2(tile))))");
-        enter_tile(&r); /* the first line of the window begins outside: it has one line of the tile */
+        rig_tile(&r); /* the first line of the window begins outside: it has one line of the tile */
         is(r.m, trips_of_phase(r.m, BODY),
            "ic_3[0,4)x1(kh_4[0,1)x1(kw_5[0,3)x1(fetch apart(oc_6[0,4)x1(oh_7[1,2)x1(access(ow_8[0,4)x1(phase))))))) "
            "kh_4[1,3)x1(kw_5[0,3)x1(fetch apart(oc_6[0,4)x1(oh_7[0,2)x1(access(ow_8[0,4)x1(phase))))))))");
     }
-    end(&r);
+    rig_end(&r);
 }
 
 /* Slices of three trips; lanes of which each has rows and a column */
@@ -174,16 +132,16 @@ static void test_group(void)
         "gpu:tiny processor:4 lane:256(128) warp:32 group:8 register:8192(128) shared:32KB(16KB) "
         "l2:8MB clock:1GHz memory:1GB(32GB/s)";
     rig r;
-    if (begin(&r, wide_rows, card, "matmul",
-              "m/16@block n/64@block k/16+a@shared*3+b@shared*3 k m/2@lane n/16@unroll n@lane m@unroll")) {
-        enter_tile(&r);
+    if (rig_begin(&r, wide_rows, card, "matmul",
+                  "m/16@block n/64@block k/16+a@shared*3+b@shared*3 k m/2@lane n/16@unroll n@lane m@unroll")) {
+        rig_tile(&r);
         is(r.m, trips_of_phase(r.m, BODY),
            "ring(k_2[0,64)x16(k_3[0,16)x1(fetch "
            "apart(m_4[0,8)x2(n_5[0,4)x16(n_6[0,16)x1(m_7[0,2)x1(phase))))))))");
         is(r.m, trips_of_phase(r.m, CLEAR), "lanes(n_5[0,4)x16(lanes(m_7[0,2)x1(phase))))");
         is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,8)x2(n_5[0,4)x16(n_6[0,16)x1(m_7[0,2)x1(phase)))))");
     }
-    end(&r);
+    rig_end(&r);
 }
 
 /* Vectors along rows of a result that lies along columns: their elements change places in registers. Trips that the
@@ -194,24 +152,25 @@ static void test_turns(void)
     dialect with_turns = made_up;
     rig r;
     with_turns.vectors = rows;
-    if (begin(&r, small_product, two_cores, "matmul", "m/8 n/12 k/8 k n@unroll m@vector")) {
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/8 n/12 k/8 k n@unroll m@vector")) {
         r.m->d = &with_turns;
-        enter_tile(&r);
+        rig_tile(&r);
         is(r.m, trips_of_phase(r.m, FINISH), "apart(n_4[0,12)x1(access(m_5[0,8)x1(phase))))");
         r.m->tile.vectors = (vector_loop){.n = 8, .axis = 0, .count = 8};
-        is(r.m, trips_of_phase(r.m, FINISH), "apart(turn(n_4[0,12)x1(vectors)))");
-        is(r.m, trips_of_phase(r.m, CLEAR), "n_4[0,12)x1(vectors)");
+        is(r.m, trips_of_phase(r.m, FINISH), "apart(turn(n_4[0,12)x1(vectors[0,1)x8(phase))))");
+        is(r.m, trips_of_phase(r.m, CLEAR), "n_4[0,12)x1(vectors[0,1)x8(phase))");
         r.m->d = &made_up, r.tile.counted = 1u << 2;
-        is(r.m, trips_of_phase(r.m, BODY), "k_2[0,5)x8=0..k_trips(k_3[0,8)x1(fetch apart(n_4[0,12)x1(vectors))))");
+        is(r.m, trips_of_phase(r.m, BODY),
+           "k_2[0,5)x8=0..k_trips(k_3[0,8)x1(fetch apart(n_4[0,12)x1(vectors[0,1)x8(phase)))))");
     }
-    end(&r);
-    if (begin(&r, small_product, two_cores, "matmul", "m/16 n/4 k n@unroll m/8@unroll m@vector")) {
+    rig_end(&r);
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/16 n/4 k n@unroll m/8@unroll m@vector")) {
         r.m->d = &with_turns;
-        enter_tile(&r);
+        rig_tile(&r);
         r.m->tile.vectors = (vector_loop){.n = 8, .axis = 0, .count = 8};
-        is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,2)x8(turn(n_3[0,4)x1(vectors))))");
+        is(r.m, trips_of_phase(r.m, FINISH), "apart(m_4[0,2)x8(turn(n_3[0,4)x1(vectors[0,1)x8(phase)))))");
     }
-    end(&r);
+    rig_end(&r);
 }
 
 int main(void)
