@@ -57,9 +57,11 @@ void view_ref(cJSON *o, const char *key, const cJSON *object)
 static void view_facts(cJSON *list, const cJSON *object, const char *key)
 {
     const cJSON *v = js_get(object, key), *item;
-    if (cJSON_IsNumber(v))
-        js_row(list, "count:%g,of:%s", v->valuedouble, key);
-    else if (cJSON_IsString(v) && *v->valuestring)
+    if (cJSON_IsNumber(v)) {
+        char of[32];
+        snprintf(of, sizeof of, "%.*s", (int)strlen(key) - (v->valuedouble == 1), key); /* "1 thread" */
+        js_row(list, "count:%g,of:%s", v->valuedouble, of);
+    } else if (cJSON_IsString(v) && *v->valuestring)
         view_text(js_object(list, NULL), "text", v->valuestring);
     cJSON_ArrayForEach(item, v)
     {
