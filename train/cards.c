@@ -153,10 +153,7 @@ static span in(int64_t vector, span s)
 
 static int rounds_of(const shards *z)
 {
-    int n = 0;
-    while (1 << n < z->n_device)
-        n++;
-    return n;
+    return __builtin_ctz((unsigned)z->n_device); /* a power of 2 */
 }
 
 typedef struct place { /* a card's plan */

@@ -27,21 +27,18 @@ int shards_levels(int64_t each)
 
 static bool make_levels(shards *z, shard_device *d, ts_error *e)
 {
-    const int levels = shards_levels(z->own / z->n_device);
     bool good = true;
-    for (int i = 0; good && i < levels; i++)
+    for (int i = 0; good && i < shards_levels(z->own / z->n_device); i++)
         good = ts_array_make(&d->level[i], TS_F32, 1, &z->flat, e);
     return good;
 }
 
 static ts_plan *plan_on(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e)
 {
-    char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
+    ENDED_BY(heap_free) char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
     ts_options own = *o;
     own.target = name ? name : o->target;
-    ts_plan *p = ts_plan_of(want->g, want->loss != NULL, &want->loss, want->n_state, want->state, &own, e);
-    free(name);
-    return p;
+    return ts_plan_of(want->g, want->loss != NULL, &want->loss, want->n_state, want->state, &own, e);
 }
 
 bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e)
@@ -67,11 +64,11 @@ bool devices_plans(shards *z, int which, int n, const ts_options *o, const devic
 bool devices_build(const shards *z, ts_error *e)
 {
     bool good = true;
-    for (int i = 0; good && i < z->n_device; i++)
+    for (int i = 0; good && i < z->n_device; i++) {
         good = ts_plan_build(z->device[i].plan, e);
-    for (int k = 0; k < N_PLAN; k++)
-        for (int i = 0; good && i < z->n_device; i++)
+        for (int k = 0; good && k < N_PLAN; k++)
             good = !z->plan[k][i] || ts_plan_build(z->plan[k][i], e);
+    }
     return good;
 }
 
@@ -82,12 +79,11 @@ void devices_free(step *s)
     for (int i = 0; i < z->n_device; i++) {
         for (int k = 0; k < MOST_LEVEL; k++)
             ts_array_free(&z->device[i].level[k]);
+        for (int k = 0; k < N_PLAN; k++)
+            ts_plan_free(z->plan[k][i]);
         if (i > 0) /* the first one's is the step's */
             ts_plan_free(z->device[i].plan);
     }
-    for (int k = 0; k < N_PLAN; k++)
-        for (int i = 0; i < z->n_device; i++)
-            ts_plan_free(z->plan[k][i]);
     for (int i = 0; i < z->n_device; i++)
         ts_shared_free(z->memory[i]);
 }

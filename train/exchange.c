@@ -1,7 +1,7 @@
 /* exchange.c - sums over all ranks, bucket by bucket: a thread sends one while the backward pass makes the next.
  * Weights go round again in buckets, too, in the order in which the next pass needs them: while other pieces are
- * updated, and while that pass computes, which waits for those that it comes to. All ranks have one plan, so they send
- * in one order. */
+ * updated, and while that pass computes, which waits for those that it comes to. Norms are measured bucket by bucket,
+ * while others are on their way. All ranks have one plan, so they send in one order. */
 #include "train/shards.h"
 
 #include "graph/base/base.h"
@@ -12,20 +12,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+enum { MOST_MOMENT = 2 * (MOST_BUCKET + 1) };
 typedef struct moments { /* buckets, and the kernels of a plan before which something is to be done for them */
-    int n, bucket[MOST_BUCKET + 1], kernel[MOST_BUCKET + 1];
+    int n, bucket[MOST_MOMENT], kernel[MOST_MOMENT];
 } moments;
-enum { MOST_STOP = 2 * (MOST_BUCKET + 1) };
 typedef struct exchange {
     const shards *shards;
     ranks aside; /* the same, by the channel of the threads here */
     pthread_mutex_t lock;
     pthread_cond_t more;
-    /* When sums are written, weights are needed, weights are updated; the first two are one list, needs below 0. */
-    moments sums, needs, updates;
-    int n_stop, stop[MOST_STOP], what[MOST_STOP];
-    int ready, renewed, there; /* buckets: with written sums; with updated pieces; with weights that have come */
-    bool sends, stops;         /* sums go out as they are written; a plan failed */
+    moments sums, needs, updates; /* when sums are written, weights are needed, weights are updated */
+    moments pass;                 /* the first two by their numbers there, from 1; needs below 0, and first */
+    /* Buckets: with written sums; with sums over all ranks; with updated pieces; with weights that have come */
+    int ready, summed, renewed, there;
+    bool sends, stops; /* sums go out as they are written; a plan failed */
     pthread_t round;
     bool goes_round;        /* weights are on their way, by that thread */
     ts_error e;             /* the threads' own */
@@ -79,12 +79,10 @@ static int count_within(const moments *m)
 
 static void merge_stops(exchange *x)
 {
-    const int sums = count_within(&x->sums);
-    for (int i = 0, k = 0; i < sums || k < x->needs.n;) {
-        const bool needs = k < x->needs.n && (i == sums || x->needs.kernel[k] <= x->sums.kernel[i]);
-        x->stop[x->n_stop] = needs ? x->needs.kernel[k] : x->sums.kernel[i];
-        x->what[x->n_stop++] = needs ? -++k : ++i;
-    }
+    for (int i = 0; i < x->needs.n; i++)
+        add_moment(&x->pass, -1 - i, x->needs.kernel[i]);
+    for (int i = 0; i < count_within(&x->sums); i++)
+        add_moment(&x->pass, 1 + i, x->sums.kernel[i]);
 }
 
 exchange *exchange_make(const step *s, ts_error *e)
@@ -131,8 +129,7 @@ static void spread_bucket(exchange *x, int bucket)
     const shards *z = x->shards;
     const double start = seconds_now();
     for (int i = N_RULE * bucket; i < bucket_end(z, bucket); i++)
-        if (z->group[i].n)
-            ranks_spread(&x->aside, shards_at(&z->weights, z->group[i].from), (size_t)z->group[i].n * sizeof(float));
+        ranks_spread(&x->aside, shards_at(&z->weights, z->group[i].from), (size_t)z->group[i].n * sizeof(float));
     x->seconds += seconds_now() - start;
 }
 
@@ -156,16 +153,17 @@ static void *spread_all(void *of)
     return NULL;
 }
 
-static void await_weights(exchange *x, int n)
+static bool await_idle(exchange *x, const int *counts, int least)
 {
     const double start = seconds_now();
-    if (x->goes_round)
-        await(x, &x->there, n), x->waited += seconds_now() - start;
+    const bool good = await(x, counts, least);
+    x->waited += seconds_now() - start;
+    return good;
 }
 
 static void settle(exchange *x)
 {
-    await_weights(x, x->needs.n);
+    await_idle(x, &x->there, x->needs.n);
     if (x->goes_round)
         pthread_join(x->round, NULL);
     x->goes_round = false;
@@ -239,8 +237,10 @@ static void *sum_all(void *of)
 {
     exchange *x = of;
     bool good = await(x, &x->there, x->needs.n);
-    for (int i = 0; good && i < x->sums.n; i++)
+    for (int i = 0; good && i < x->sums.n; i++) {
         good = await(x, &x->ready, i + 1) && sum_bucket(x, x->sums.bucket[i]);
+        tell(x, &x->summed, i + 1, good);
+    }
     return NULL;
 }
 
@@ -248,17 +248,17 @@ static void reached(void *user, int i)
 {
     exchange *x = user;
     ranks_lives(x->shards->ranks);
-    if (x->what[i] < 0)
-        await_weights(x, -x->what[i]);
+    if (x->pass.bucket[i] < 0)
+        await_idle(x, &x->there, -x->pass.bucket[i]);
     else if (x->sends)
-        tell(x, &x->ready, x->what[i], true);
+        tell(x, &x->ready, x->pass.bucket[i], true);
 }
 
 bool exchange_pass(step *s, const step_result *r, ts_error *e)
 {
     exchange *x = s->shards->exchange;
     if (!r->kernels)
-        return ts_plan_run_stops(s->plan, x->sends || x->goes_round ? x->n_stop : 0, x->stop, reached, x, e);
+        return ts_plan_run_stops(s->plan, x->sends || x->goes_round ? x->pass.n : 0, x->pass.kernel, reached, x, e);
     settle(x);
     return step_run_plan(s->plan, r, e);
 }
@@ -267,17 +267,20 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
 {
     exchange *x = s->shards->exchange;
     pthread_t thread;
-    tell(x, &x->ready, 0, true);
+    x->ready = x->summed = 0;
     const bool computed = x->shards->n_device > 1; /* by all of them, as a whole */
     x->sends = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
     const bool good = computed || (exchange_pass(s, r, e) && shards_bring(s, s->plan, e));
     const double end = seconds_now();
     tell(x, &x->ready, x->sums.n, good);
+    if (!x->sends)
+        sum_all(x), x->waited += seconds_now() - end;
+    for (int i = 0; i < x->sums.n && await_idle(x, &x->summed, i + 1); i++)
+        for (int g = N_RULE * x->sums.bucket[i]; g < bucket_end(x->shards, x->sums.bucket[i]); g++)
+            shards_arrived(s, g);
     if (x->sends)
         pthread_join(thread, NULL);
-    else
-        sum_all(x);
-    x->waited += seconds_now() - end, x->sends = false;
+    x->sends = false;
     settle(x), tell_seconds(x, r);
     return good && (!x->e.code || err_set(e, x->e.code, "%s", x->e.text));
 }
@@ -316,16 +319,21 @@ void exchange_foretell(const step *s, const ranks *r, const exchange_model *m, s
     const shards *z = s->shards;
     const exchange *x = z->exchange;
     const int held = shards_levels(m->own) - 1;
-    double end = m->busy, adding = 0; /* of the thread that sends; of it what one rank alone does, too */
+    /* Of the thread that sends; of it what one rank alone does, too; of the other one, which measures what has come */
+    double end = m->busy, adding = 0, done = seconds_of(m->kernel, 0, m->n_kernel, m);
     for (int i = 0; i < x->sums.n; i++) {
         const int b = x->sums.bucket[i];
+        double measures = 0;
         end = fmax(end, seconds_of(m->kernel, 0, x->sums.kernel[i] < m->n_kernel ? x->sums.kernel[i] : m->n_kernel, m));
         for (int g = N_RULE * b; g < bucket_end(z, b); g++) {
             const double size = (double)z->group[g].n * sizeof(float), sent = 1 - 1.0 / r->count,
                          sums = ranks_seconds(r, (size_t)size, &m->net) + 3 * sent * size * m->byte;
             adding += 3 * held * size * m->byte;
             end += sums + 3 * held * size * m->byte, out->exchanged += z->group[g].n ? sums : 0;
+            measures += size / r->count * m->byte;
         }
+        out->waited += r->count > 1 ? fmax(end - done, 0) : 0;
+        done = fmax(end, done) + measures;
     }
-    out->waited += r->count > 1 ? fmax(end - seconds_of(m->kernel, 0, m->n_kernel, m), 0) : adding;
+    out->waited += r->count > 1 ? 0 : adding;
 }

@@ -103,7 +103,8 @@ static bool make_room(step *s, ts_error *e)
     for (int i = 0; i < z->n_group; i++)
         most = z->group[i].slice > most ? z->group[i].slice : most;
     z->sliced = calloc((size_t)z->n, sizeof *z->sliced), z->room = calloc((size_t)most / 16 + 1, sizeof *z->room);
-    return good && ((z->loss && z->square && z->sliced && z->room) ||
+    z->measured = calloc((size_t)(z->n * z->n_group), sizeof *z->measured);
+    return good && ((z->loss && z->square && z->sliced && z->room && z->measured) ||
                     err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
 }
 
@@ -240,7 +241,7 @@ bool shards_lend_sums(step *s, ts_error *e)
     bool good = true;
     for (int i = 0; good && i < z->n_group - 1; i++)
         if (z->group[i].parameter)
-            good = lend_piece(s, &z->group[i], z->group[i].grad, z->mean.data ? &z->mean : &z->device[0].level[0], e);
+            good = lend_piece(s, &z->group[i], z->group[i].grad, shards_sums(z), e);
     return good;
 }
 
@@ -313,5 +314,6 @@ void shards_free(step *s)
     for (int i = 0; z->name && z->name[i]; i++)
         free(z->name[i]);
     ts_array_free(&z->weights), ts_array_free(&z->mean);
-    free(z->in), free(z->at), free(z->loss), free(z->square), free(z->sliced), free(z->room), free(z->name), free(z);
+    free(z->in), free(z->at), free(z->loss), free(z->square), free(z->sliced), free(z->room), free(z->measured);
+    free(z->name), free(z);
 }

@@ -62,7 +62,9 @@ typedef struct shards {
     char why[400]; /* they could be, but for what is not here; else "" */
     ts_plan *plan[N_PLAN][MOST_DEVICE];
     ts_shared *memory[MOST_DEVICE];        /* of a card: vectors lie there, not in the host's memory */
+    int64_t batch;                         /* of the run: that of the shard at hand */
     double *loss, *square, *sliced, *room; /* [shard], [slice][weight], [slice], [slice's elements / 16] */
+    double *measured;                      /* [group][slice]; own slices: sums of squares, once the sums have come */
     char **name;                           /* of the states, as checkpoints have them */
 } shards;
 /* In step.c; the plan is the step's, or the update's. */
@@ -78,6 +80,9 @@ int64_t shards_first(const shards *z, int holder);  /* its slices, each as many 
 /* left[i] += right[i], of elements from ... to - 1 */
 void shards_add(const ts_array *left, const ts_array *right, int64_t from, int64_t to);
 bool shards_bring(const step *s, ts_plan *p, ts_error *e); /* the plan's sums, which a device may have */
+const ts_array *shards_sums(const shards *z);              /* over all batches of an update so far */
+/* A group's sums over all ranks are there: own slices are added to those of the batches before, and measured. */
+void shards_arrived(const step *s, int group);
 void shards_climb(const shards *z, shard_device *d, int64_t done);
 /* In devices.c: plans of all devices that the ranks name, or of o's target. */
 typedef struct devices_want {

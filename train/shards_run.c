@@ -78,6 +78,7 @@ bool step_shard(step *s, const net *n, const ts_array *batch, int64_t number, st
     const int64_t shard = number % z->n, each = z->own / z->n_device, k = shard % each;
     shard_device *d = &z->device[shard % z->own / each];
     bool adds = k % 2 == 1;
+    z->batch = number / z->n;
     ranks_lives(z->ranks);
     if (!devices_ready(d, e))
         return false;
@@ -99,19 +100,7 @@ static double tree_sum(const double *v, int64_t n, int64_t stride)
 }
 
 /* ---- norms ---- */
-static double squares(const float *v, int64_t n)
-{
-    double lane[8] = {0};
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; k++)
-            lane[k] += (double)v[i + k] * (double)v[i + k];
-    for (; i < n; i++)
-        lane[i % 8] += (double)v[i] * (double)v[i];
-    return tree_sum(lane, 8, 1);
-}
-
-/* Of a slice: 16 parts are added up in pairs of pairs, then what came of them, and so on; a device does so, too. */
+/* 16 parts are added up in pairs of pairs, then what came of them, and so on; a device does so, too. */
 enum { PARTS = 16 };
 static double in_pairs(const double p[PARTS])
 {
@@ -119,7 +108,7 @@ static double in_pairs(const double p[PARTS])
            (((p[8] + p[9]) + (p[10] + p[11])) + ((p[12] + p[13]) + (p[14] + p[15])));
 }
 
-static double slice_squares(const float *v, int64_t n, double *room)
+static double squares(const float *v, int64_t n, double *room)
 {
     double part[PARTS];
     int64_t m = n / PARTS;
@@ -139,20 +128,38 @@ static double slice_squares(const float *v, int64_t n, double *room)
     return n ? room[0] : 0;
 }
 
-/* Own slices of all groups */
-static void measure_slices(const shards *z, const float *flat)
+const ts_array *shards_sums(const shards *z)
+{
+    return z->mean.data ? &z->mean : &z->device[0].level[0];
+}
+
+void shards_arrived(const step *s, int group)
+{
+    const shards *z = s->shards;
+    const shard_group *g = &z->group[group];
+    const bool first = z->batch % s->asked->accumulate == 0;
+    for (int64_t k = z->first; k < z->first + z->own; k++) {
+        const int64_t from = g->from + k * g->slice;
+        const float *last = shards_at(&z->device[0].level[0], from);
+        float *sum = shards_at(shards_sums(z), from);
+        for (int64_t i = 0; sum != last && i < g->slice; i++)
+            sum[i] = first ? last[i] : sum[i] + last[i];
+        z->measured[group * z->n + k] = squares(sum, g->slice, z->room);
+    }
+}
+
+/* Of all ranks: groups in one order, whichever came first; statistics are no gradients */
+static void add_measured(const shards *z)
 {
     for (int64_t k = z->first; k < z->first + z->own; k++) {
         z->sliced[k] = 0;
-        for (int i = 0; i < z->n_group - 1; i++) {
-            const shard_group *g = &z->group[i];
-            z->sliced[k] += slice_squares(flat + g->from + k * g->slice, g->slice, z->room);
-        }
+        for (int i = 0; i < z->n_group - 1; i++)
+            z->sliced[k] += z->measured[i * z->n + k];
     }
     ranks_spread(z->ranks, z->sliced, (size_t)z->n * sizeof *z->sliced);
 }
 
-/* Of every parameter the part in each own slice: [slice][parameter]. */
+/* Of every parameter the part in each own slice: [slice][parameter]. What lies behind it, to a whole line, is zero. */
 static void measure(const step *s, const float *flat)
 {
     const shards *z = s->shards;
@@ -162,7 +169,8 @@ static void measure(const step *s, const float *flat)
             const int64_t from = g->from + k * g->slice, to = from + g->slice, begin = z->at[i],
                           end = begin + parameter_count(s->parameter[i].input), a = begin > from ? begin : from,
                           b = end < to ? end : to;
-            z->square[k * s->n_parameter + i] = a < b ? squares(flat + a, b - a) : 0;
+            z->square[k * s->n_parameter + i] = a < b ? squares(flat + a, (b - a + PARTS - 1) / PARTS * PARTS, z->room)
+                                                      : 0;
         }
     ranks_spread(z->ranks, z->square, (size_t)(z->n * s->n_parameter) * sizeof *z->square);
 }
@@ -171,7 +179,7 @@ static void measure(const step *s, const float *flat)
 static bool tell_norms(const step *s, const float *sum, double scale, step_result *r, ts_error *e)
 {
     const shards *z = s->shards;
-    if (z->on_cards ? !cards_norm(z, e) : (measure_slices(z, sum), false))
+    if (z->on_cards ? !cards_norm(z, e) : (add_measured(z), false))
         return false;
     r->norm = sqrt(tree_sum(z->sliced, z->n, 1)) * scale;
     if (!r->norms || (isfinite(r->loss) && isfinite(r->norm) && !s->asked->grad_norms))
@@ -223,10 +231,8 @@ static bool update_cards(step *s, step_result *r, ts_error *e)
 void shards_drop_whole(shards *z)
 {
     for (int i = 0; i < z->n_group; i++)
-        for (int k = 0; k < z->group[i].n_state; k++) {
-            free(z->group[i].state[k].whole);
-            z->group[i].state[k].whole = NULL;
-        }
+        for (int k = 0; k < z->group[i].n_state; k++)
+            heap_free(&z->group[i].state[k].whole), z->group[i].state[k].whole = NULL;
 }
 
 static bool update(step *s, const float *sum, double scale, step_result *r, ts_error *e)
@@ -244,20 +250,6 @@ static bool update(step *s, const float *sum, double scale, step_result *r, ts_e
     return shards_lend_sums(s, e) && exchange_update(s, r, e) && shards_weights(s, e);
 }
 
-/* Sums over batches, of own pieces: level 0 holds those of the last one. */
-static float *add_batch(const step *s, bool first)
-{
-    const shards *z = s->shards;
-    float *last = shards_at(&z->device[0].level[0], 0), *mean = shards_at(&z->mean, 0);
-    for (int i = 0; mean && i < z->n_group; i++) {
-        const shard_group *g = &z->group[i];
-        const int64_t from = g->from + z->first * g->slice, to = from + z->own * g->slice;
-        for (int64_t k = from; k < to; k++)
-            mean[k] = first ? last[k] : mean[k] + last[k];
-    }
-    return mean ? mean : last;
-}
-
 bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
 {
     shards *z = s->shards;
@@ -266,7 +258,7 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e)
     ranks_lives(z->ranks);
     share_losses(s, r);
     r->loss = (part ? r->loss : 0) + tree_sum(z->loss, z->n, 1) * scale;
-    const float *sum = add_batch(s, part == 0);
+    const float *sum = shards_at(shards_sums(z), 0);
     if (!tell_norms(s, sum, scale, r, e))
         return false;
     for (int i = 0; i < z->n_holder; i++)

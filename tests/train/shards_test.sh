@@ -74,6 +74,15 @@ json.dump({"format": "graph/1", "name": "wide", "opset": {"": 17}, "weights": {"
 PY
 wide="wide.json --data x=fine.npy --data label=y.npy --head none --batch 40 --steps 12 --lr 0.01 --shards 8 --threads 1 -q"
 "$TESSERA" train $wide -o wide || wrong "a model of several buckets does not train"
+halves=$(echo "$wide" | sed 's/--batch 40/--batch 20 --accumulate 2/; s/--shards 8/--shards 4/') # the same 40 examples a step
+"$TESSERA" train $halves -o halves || wrong "a model of several buckets does not train on halves of a batch"
+"${PYTHON:-python3}" - <<'PY' || wrong "two halves of a batch are not the whole"
+import json
+wide, halves = ([json.loads(l) for l in open(n + "/metrics.jsonl")] for n in ("wide", "halves"))
+for a, b in zip(wide, halves, strict=True):
+    for k in ("loss", "grad_norm"):
+        assert abs(a[k] - b[k]) <= 1e-4 * abs(a[k]), (k, a, b)
+PY
 
 # ---- one process, several devices: parts of its processor, each with its shards ----
 two=c:numa0,c:cores0 four=c,c:numa0,c:cores0,c:cores0-0
@@ -145,6 +154,8 @@ for row in map(json.loads, open(sys.argv[1])):
     assert row["exchange_ms"] > 0 and 0 <= row["exposed_ms"] <= row["ms"], row
 PY
     done
+    ranks 4 train $halves -o $mpi-halves || wrong "$mpi: 4 ranks on halves of a batch" "$(cat said)"
+    same halves $mpi-halves
     ranks 4 train "$@" --data train.tsv --steps 5 --total-steps 12 -o $mpi-on || wrong "$mpi: 4 ranks" "$(cat said)"
     ranks 2 train --resume $mpi-on --steps 9 -q || wrong "$mpi: 2 ranks do not go on" "$(cat said)"
     "$TESSERA" train --resume $mpi-on --steps 12 -q || wrong "$mpi: one process does not go on"
