@@ -64,7 +64,8 @@ static bool find_moments(const step *s, exchange *x, ts_error *e)
         update[own] = written > update[own] ? written : update[own];
     }
     for (int i = 0; i < z->n_bucket; i++)
-        add_moment(&x->sums, i, sum[i]), add_moment(&x->needs, i, need[i]), add_moment(&x->updates, i, update[i]);
+        add_moment(&x->sums, i, sum[i] ? sum[i] : INT_MAX), add_moment(&x->needs, i, need[i]),
+            add_moment(&x->updates, i, update[i]);
     return true;
 }
 

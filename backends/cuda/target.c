@@ -78,6 +78,8 @@ static void cuda_facts(const cuda_host *d, gpu_facts *f)
                                   cuda_fact(d, CU_BUS_BITS) / BYTE_BITS};
     f->f32 = rate_of(f, false), f->bf16 = rate_of(f, true);
     snprintf(f->name, sizeof f->name, "%s", text_str(&name));
+    for (char *s = f->name; (s = strchr(s, ' '));)
+        *s = '_'; /* one word, as in gpu:NAME */
 }
 
 /* "cuda:1": a device that is here */
@@ -104,10 +106,9 @@ static const target *described(arena *mem, gpu_facts *f, const char *machine, er
 static const target *told(arena *mem, const target *t) /* it knows the text of its kernels */
 {
     target *own = arena_get(mem, sizeof *own);
-    if (!t)
-        return NULL;
-    *own = *t, own->touch = cuda_touch;
-    return own;
+    if (t)
+        *own = *t, own->touch = cuda_touch;
+    return t ? own : NULL;
 }
 
 const target *cuda_target(arena *mem, const machine_options *asked, err *e)
@@ -136,8 +137,7 @@ bool cuda_runs(const target *t, err *e)
     const gpu_facts *f = gpu_facts_of(t);
     if (!cuda_device(&d, cuda_number(t), e))
         return false;
-    cuda_facts(&d, &here);
-    cuda_driver.close(&d.d);
+    cuda_facts(&d, &here), cuda_driver.close(&d.d);
     const gpu_need all[] = {{"bytes of shared memory", gpu_shared_most(f), gpu_shared_most(&here)},
                             {"bytes of shared memory without asking", f->shared, here.shared},
                             {"lanes", f->group, here.group}};

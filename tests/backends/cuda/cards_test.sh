@@ -1,6 +1,6 @@
 #!/bin/sh
 # cards_test.sh - shards on cards: one, two or four of them end with the same bits, with NCCL between them, by way of the host
-# without it, and when a run goes on with another number; of a step batches go to the cards and losses come back, whatever
+# without it and of several processes, and when a run goes on with another number; of a step batches go to the cards and losses come back, whatever
 # weights there are. On the stand-ins for the driver and for NCCL.
 # ctest: drivers timeout=900
 . "$SOURCE/tests/cli/expect.sh"
@@ -20,11 +20,12 @@ json.dump({"format": "graph/1", "name": "line", "opset": {"": 17}, "weights": {"
            "nodes": [{"op": "MatMul", "in": ["x", "w"], "out": ["y"]}]}, open("nan.json", "w"))
 PY
 four=cuda:0,cuda:1,cuda:2,cuda:3
+by= # what starts it
 train() { # FOLDER TARGET ARGUMENT...
     checked=$((checked + 1))
     folder=$1 target=$2
     shift 2
-    SIMCUDA_COPIES=copies.$folder SIMNCCL_SENT=sent.$folder "$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv \
+    SIMCUDA_COPIES=copies.$folder SIMNCCL_SENT=sent.$folder $by "$TESSERA" train model.json --tokenizer vocab.txt --data train.tsv \
         --labels 2 --length 12 --batch 16 --shards 8 --lr 0.1 --ema 0.9 --dropout 0.1 "$@" --target "$target" -o "$folder" >said 2>&1 ||
         wrong "$* on $target: $(cat said)"
 }
@@ -106,4 +107,16 @@ TESSERA_CUDA="driver=$sim,ptx,nccl=/nowhere/libnccl.so.2"
 train host cuda:0,cuda:1 --steps 5
 [ "$(grep -c 'cards exchange gradients by way of the host: there is no NCCL' said)" = 1 ] || wrong "it is not said that there is no NCCL" "$(cat said)"
 same one host 5
+
+# processes: those of one machine by way of the host, each with cards of its own, to the same bits
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+for mpi in openmpi:ompi-c mpich:mpich; do
+    command -v "mpirun.${mpi%:*}" >/dev/null && [ -e "$(dirname "$TESSERA")/collective-${mpi#*:}.so" ] || continue
+    by="timeout 120 mpirun.${mpi%:*} -n 2"
+    train "${mpi%:*}" cuda --steps 5 -q
+    same one "${mpi%:*}" 5
+    train "${mpi%:*}-two" cuda:0,cuda:1 --steps 5 -q
+    same one "${mpi%:*}-two" 5
+done
 finish
