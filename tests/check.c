@@ -23,6 +23,14 @@ bool check_text(const char *got, const char *want, const char *file, int line)
     return false;
 }
 
+int check_count(const char *in, const char *what)
+{
+    int n = 0;
+    for (; in && (in = strstr(in, what)); in++)
+        n++;
+    return n;
+}
+
 int check_skip(const char *why)
 {
     printf("skipped: %s\n", why);

@@ -263,19 +263,11 @@ static void test_many(void)
     }
 }
 
-static int times(const char *in, const char *what)
-{
-    int n = 0;
-    for (const char *at = in; at && (at = strstr(at, what)); at += strlen(what))
-        n++;
-    return n;
-}
-
 /* How often `what` stands in the text of t */
 static int counted(ts_tensor t, const char *what)
 {
     char *shown = t ? ts_print(1, &t) : NULL;
-    const int n = times(shown, what);
+    const int n = check_count(shown, what);
     if (!shown)
         return -1;
     return ts_free(shown), n;

@@ -112,14 +112,6 @@ static int lines(const char *s)
     return n;
 }
 
-static int count(const char *s, const char *what)
-{
-    int n = 0;
-    for (; (s = strstr(s, what)); s++)
-        n++;
-    return n;
-}
-
 static void put_log(const scratch *folder, const char *s, size_t n)
 {
     char path[300];
@@ -136,8 +128,8 @@ static void nothing_quicker(const scratch *folder)
     if (!CHECK(r.report && !r.found))
         printf("  %s\n", r.e.text);
     CHECK_TEXT(js_get_text(r.report, "why"), "no rules were quicker than those that there are");
-    CHECK(js_get_number(r.report, "trials", 0) >= 6 && count(log, "\"loops\"") == 2 * 6 &&
-          count(log, "\"layout\"") >= 8);
+    CHECK(js_get_number(r.report, "trials", 0) >= 6 && check_count(log, "\"loops\"") == 2 * 6 &&
+          check_count(log, "\"layout\"") >= 8);
     CHECK(!strstr(log, "wrong") && strstr(log, "\"kernel\":\"matmul f32 m=24 n=64 k=32\""));
     free(log), drop(&r);
 }
@@ -185,7 +177,7 @@ static void refuses(const scratch *folder)
     put_log(folder, before, n - 9);
     r = search(folder, NULL, 6, 2);
     same = log_text(folder);
-    CHECK(r.report && count(same, "\"loops\"") == 2 * 6 && strncmp(same, before, n) == 0);
+    CHECK(r.report && check_count(same, "\"loops\"") == 2 * 6 && strncmp(same, before, n) == 0);
     drop(&r), free(same), free(before);
 }
 
@@ -225,7 +217,7 @@ static void own_way(void)
     CHECK(ts_file_write(path, own, strlen(own), &e));
     searched r = search_from(&folder, path, "own.json", NULL, 4, 2);
     char *log = log_text(&folder);
-    CHECK(r.report && count(log, "\"loops\"") >= 2 * 4 && !strstr(log, "layout") && !strstr(log, "alternative"));
+    CHECK(r.report && check_count(log, "\"loops\"") >= 2 * 4 && !strstr(log, "layout") && !strstr(log, "alternative"));
     free(log), drop(&r);
     scratch_free(&folder);
 }

@@ -52,10 +52,8 @@ static void start(pid_t *pid, const char *cache_folder, int number)
 static int compilations(rig *g)
 {
     text log = {0};
-    int n = 0;
     CHECK(file_read(rig_path(g, "cc.log"), 1 << 20, &log, NULL));
-    for (const char *at = text_str(&log); (at = strstr(at, " -c -x c ")); at++)
-        n++;
+    const int n = check_count(text_str(&log), " -c -x c ");
     text_free(&log);
     return n;
 }

@@ -10,14 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int count(const char *in, const char *what)
-{
-    int n = 0;
-    for (const char *at = in; (at = strstr(at, what)); at++)
-        n++;
-    return n;
-}
-
 /* h' = tanh(h + x[t] w), and what is gathered of it, in rows of n */
 static const node *make_cell(ts_graph *g, int64_t n)
 {
@@ -41,8 +33,8 @@ static void check_unit(const plan *p, const kernel *k)
         return;
     }
     const char *trips = strstr(t.text, "for (long trip = 0; trip < 20; trip++) {");
-    CHECK(trips && count(t.text, "for (long trip ") == 1 && count(t.text, "void *const *at") == 1);
-    CHECK(trips && count(trips, ", &alone);") == s->plan->n_kernel);
+    CHECK(trips && check_count(t.text, "for (long trip ") == 1 && check_count(t.text, "void *const *at") == 1);
+    CHECK(trips && check_count(trips, ", &alone);") == s->plan->n_kernel);
     CHECK(strstr(t.header, "20 trips, each of k_"));
     kernel_text_free(&t);
 }

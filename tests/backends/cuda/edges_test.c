@@ -24,14 +24,6 @@ static bool fill(ts_model *m, ts_plan *p, err *e)
     return ok;
 }
 
-static int count(const char *s, const char *what)
-{
-    int n = 0;
-    for (; s && (s = strstr(s, what)); s++)
-        n++;
-    return n;
-}
-
 static void check_edges(ts_plan *p)
 {
     err e = {0};
@@ -46,7 +38,8 @@ static void check_edges(ts_plan *p)
     }
     printf("%d kernels, %d edges, %d begin beside the one before\n", q->kernels, edges, free);
     CHECK(((cuda_host *)p->program->on)->graph != NULL);
-    CHECK(edges > 0 && count(ledger, "\"by\":\"edge\"") == edges && !count(ledger, "\"by\":\"turn\"") && free > 4);
+    CHECK(edges > 0 && check_count(ledger, "\"by\":\"edge\"") == edges && !check_count(ledger, "\"by\":\"turn\"") &&
+          free > 4);
     ts_free(ledger);
 }
 

@@ -18,14 +18,6 @@ static void expect(const char *name, const char *want)
     text_free(&t);
 }
 
-static int count(const char *s, const char *what)
-{
-    int n = 0;
-    for (; (s = strstr(s, what)); s++)
-        n++;
-    return n;
-}
-
 static void test_texts(void)
 {
     expect("send8",
@@ -77,7 +69,7 @@ static void test_products(void)
         if (f->group) {
             several++;
             CHECK(strstr(text_str(&t), last));
-            CHECK(count(text_str(&t), "\"+f\"(y[") == f->sums);
+            CHECK(check_count(text_str(&t), "\"+f\"(y[") == f->sums);
         }
         text_free(&t);
     }

@@ -18,9 +18,7 @@ static int by_units(ts_graph *g, int n, const ts_tensor *t,
     ts_error e = {0};
     ts_plan *p = ts_plan_of(g, n, t, 0, NULL, o, &e);
     char *json = p ? ts_plan_json(p, &e) : NULL;
-    int units = 0;
-    for (const char *at = json; at && (at = strstr(at, "\"unit\":\"16 x 8 x 16 of bf16\"")); at++)
-        units++;
+    const int units = check_count(json, "\"unit\":\"16 x 8 x 16 of bf16\"");
     CHECK(json && !strstr(json, "\"why\":"));
     ts_free(json), ts_plan_free(p);
     return units;

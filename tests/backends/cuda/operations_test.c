@@ -97,14 +97,11 @@ static void same(const batch *b, const ts_array *want, const ts_array *got, cons
 /* How many products the plan has matrix units form; -1: there is no plan. */
 static int units(const batch *b, const char *schema)
 {
-    static const char key[] = "\"unit\":";
     const ts_options o = {.target = "cuda", .schema = schema};
     err e = {0};
     ts_plan *p = ts_plan_of(b->g, b->n, b->root, 0, NULL, &o, &e);
     char *json = p ? ts_plan_json(p, &e) : NULL;
-    int n = json ? 0 : -1;
-    for (const char *at = json; at && (at = strstr(at, key)); at += sizeof key - 1)
-        n++;
+    const int n = json ? check_count(json, "\"unit\":") : -1;
     free(json);
     ts_plan_free(p);
     return n;

@@ -133,20 +133,12 @@ static void check_order(ts_plan *p)
     CHECK(q->streams > 1 && n_event >= 2 * (q->streams - 1) && beside > 0);
 }
 
-static int count(const char *s, const char *what)
-{
-    int n = 0;
-    for (; s && (s = strstr(s, what)); s++)
-        n++;
-    return n;
-}
-
 static void check_ledger(ts_plan *p)
 {
     err e = {0};
     char *ledger = ts_plan_ledger(p, &e);
-    CHECK(count(ledger, "\"by\":\"event\"") > 1 && count(ledger, "\"stream\":1") > 0);
-    CHECK(!count(ledger, "\"streams\":1}"));
+    CHECK(check_count(ledger, "\"by\":\"event\"") > 1 && check_count(ledger, "\"stream\":1") > 0);
+    CHECK(!check_count(ledger, "\"streams\":1}"));
     ts_free(ledger);
 }
 
