@@ -215,8 +215,7 @@ static void tell(const tuner *t, cJSON *report)
             continue;
         const cJSON *best = best_of(t, f, &saved);
         ENDED_BY(heap_free) char *said = changes_text(best);
-        const double after = js_get(best, "loops") ? f->seconds * log_ratio(t, log_find(t, f->key, best))
-                                                   : f->seconds - saved;
+        const double after = best ? f->seconds * log_ratio(t, log_find(t, f->key, best)) : f->seconds;
         js_row(list,
                "kernel:%s,label:%s,kernels:%d,loops:%s,base_ns:%g,predicted_ns:%g,best:%s,best_ns:%g,tried:%d,"
                "correct:%d,rank:%g",

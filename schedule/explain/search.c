@@ -18,6 +18,7 @@ typedef enum choice {
     ROW,     /* the result axis that is unrolled: the last but this one; beyond the first: none */
     ROWS,    /* of the tile, less 1 */
     VECTORS, /* of the tile, less 1 */
+    APART,   /* whether each is written out: what an element is, where pieces alternate, is then known of each */
     FOLDS,   /* the order of the folded axes: as they are, or the last one first */
     DEEP,    /* a step of the last folded axis, outside of the tile */
     UNROLL,  /* steps of it that are written out */
@@ -79,6 +80,7 @@ static void space_open(space_of *o, const plan *p, const kernel *k)
                                 [ROW] = o->n_row < 3 ? o->n_row + 1 : 4,
                                 [ROWS] = MOST_ROWS,
                                 [VECTORS] = MOST_VECTORS,
+                                [APART] = o->n_fold ? 1 : 2,
                                 [FOLDS] = o->n_fold > 1 ? 2 : 1,
                                 [DEEP] = o->n_fold ? 5 : 1,
                                 [UNROLL] = o->n_fold ? 4 : 1,
@@ -171,7 +173,7 @@ static void put_point(writer *w, const point *q)
     const target *on = o->p->on;
     const char *unroll = role_called(on, is_unrolled), *lanes = role_called(on, is_lanes);
     const int c = o->column[q->at[COLUMN]], r = q->at[ROW] < o->n_row ? o->row[q->at[ROW]] : -1,
-              last = o->n_fold ? o->fold[q->at[FOLDS] ? 1 % o->n_fold : 0] : -1;
+              last = o->n_fold ? o->fold[q->at[FOLDS]] : -1;
     const int64_t tile = o->lanes * (q->at[VECTORS] + 1), rows = q->at[ROWS] + 1,
                   panel = tile * ((int64_t)1 << (q->at[PANEL] + 1)),
                   deep = q->at[DEEP] ? (int64_t)64 << q->at[DEEP] : 0;
@@ -185,7 +187,7 @@ static void put_point(writer *w, const point *q)
         put_outer(w, q, r, rows);
     else
         put_outer(w, q, c, q->at[PANEL] ? panel : tile);
-    if (deep && last >= 0)
+    if (deep)
         put(w, last, deep, NULL);
     if (q->at[PANEL])
         put(w, c, panel, NULL);
@@ -202,8 +204,9 @@ static void put_point(writer *w, const point *q)
     put_folds(w, q, unroll);
     if (r >= 0 && w->left[r] > 1)
         put(w, r, 1, unroll);
-    if (o->block[c] > 1 && w->left[c] > o->block[c])
-        put(w, c, o->block[c], unroll);
+    const int64_t apart = o->block[c] == 1 && q->at[APART] ? o->lanes : o->block[c];
+    if (apart > 1)
+        put(w, c, apart, unroll);
     put(w, c, 1, lanes);
 }
 
@@ -271,19 +274,13 @@ static void keep(space_of *o, const point *q) /* in order */
         o->met[i] = *q;
 }
 
-static point drawn(const space_of *o, uint64_t seed, uint64_t *next)
-{
-    point q = {0};
-    for (int c = 0; c < N_CHOICE; c++)
-        q.at[c] = (int8_t)(random_bits(seed, (*next)++) % (uint64_t)o->most[c]);
-    return q;
-}
-
 static void draw(space_of *o, int most, uint64_t seed)
 {
     uint64_t next = 0;
     for (int i = 0; i < TRIES * most && o->n < most && o->n < KEPT; i++) {
-        point q = drawn(o, seed, &next);
+        point q = {0};
+        for (int c = 0; c < N_CHOICE; c++)
+            q.at[c] = (int8_t)(random_bits(seed, next++) % (uint64_t)o->most[c]);
         if (legal(o, &q))
             keep(o, &q);
     }
