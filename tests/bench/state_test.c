@@ -78,7 +78,7 @@ static char *imagined(const weather *w, double slowdown, uint64_t seed, int most
     of[1].samples = samples[1];
     uint64_t at = 0;
     const double unseen = w->unseen * uniform(seed, &at);
-    for (int l = 0; l < LAUNCHES || (l < most && race_is_open(&r)); l++) {
+    for (int l = 0; l < most && (l < LAUNCHES || race_is_open(&r)); l++) {
         const double drift = w->drift * bell(seed, &at),
                      taken = w->taken * (1 + w->burst * (2 * uniform(seed, &at) - 1));
         const double of_launch[2] = {w->launch * bell(seed, &at), w->launch * bell(seed, &at)};
@@ -171,6 +171,8 @@ static void test_races(void)
     CHECK(t.faster + t.slower == 0 && t.state[OVERLOADED] == MANY);
     t = races("crowded, 2 times slower", SOME, &crowded, log(2), LAUNCHES);
     CHECK(t.faster == SOME && t.state[OVERLOADED] == SOME);
+    t = races("crowded, 2 times slower, two launches", SOME, &crowded, log(2), FEWEST_LAUNCHES - 1);
+    CHECK(t.undecided == SOME && t.state[OVERLOADED] == SOME);
 }
 
 /* As long as it takes, which must not be until chance has decided. */
