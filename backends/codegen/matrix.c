@@ -299,7 +299,7 @@ static void take_lanes(emitter *m) /* which trips of the loops over warps are th
 {
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
-        char name[16];
+        char name[MAX_LETTER + 12];
         snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
         if (q->role->group)
             lanes_lane(m),

@@ -172,7 +172,7 @@ static bool fill_rows(equation *q, term *t, const rows *of, int rank)
             return equation_refuse(q, "%d axes of one operand, at most %d expected, at ...", t->n + fill[k], MAX_RANK);
         memmove(&t->at[at + fill[k]], &t->at[at], (size_t)(t->n - at) * sizeof *t->at);
         for (int i = 0; i < fill[k]; i++) {
-            char name[NAME];
+            char name[NAME + 16];
             snprintf(name, sizeof name, "%s...%d", q->row[row], fill[k] - 1 - i);
             const int axis = axis_of(q, name, strlen(name));
             if (axis == NONE)
