@@ -17,7 +17,8 @@ static const double for_trials = 0.5, for_samples = 0.08;
 
 static const char tuned_form[] =
     "target {target}  {isa}  {threads} threads  schema {schema}  {trials} trials\n\n"
-    "{kernels!kernel|>kernels|>tried|>base_ns|>best_ns|>rank}\n"
+    "[kernels!kernel|>kernels|>tried|>base|>best|>rank\n"
+    "{kernel}\t{kernels}\t{tried}\t{base_ns}\t{best_ns}\t[rank?{rank:%.2f}|-]]\n"
     "[rules*rule \"{name}\": {saved_ns} less\n    {does}\n]"
     "[race?\nthe whole model: {race/verdict~}, {race/ratio:%.3f} times as fast ({race/low:%.3f} to {race/high:%.3f})\n]"
     "[written?wrote {written}\n|nothing is written: {why}\n]";
@@ -51,8 +52,7 @@ static bool race(const args *a, const session *s, const char *found, const char 
     o.progress = s->options.progress, o.user = s->options.user;
     char *results = NULL;
     ts_error e = {0};
-    const bool good = bench_run(&o, &results, &e);
-    cJSON *all = good ? js_parse(results, "results", &e) : NULL;
+    cJSON *all = bench_run(&o, &results, &e) ? js_parse(results, "results", &e) : NULL;
     const cJSON *one = cJSON_GetArrayItem(js_get(all, "comparisons"), 0);
     const bool faster = one && !strcmp(js_get_text(one, "verdict"), "FASTER");
     if (one)
