@@ -1,6 +1,7 @@
 /* driver.c - the plans of tessera.h: a model, a schedule, a back end, and the values that go in and out. */
 #include "backends/driver.h"
 #include "backends/interrupt.h"
+#include "graph/base/suggest.h"
 #include "graph/ir/trip.h"
 #include "schedule/make.h"
 #include "schedule/explain/explain.h"
@@ -14,14 +15,12 @@
 
 const backend *backend_find(const char *name, err *e)
 {
-    for (const backend *const *b = backends; *b; b++)
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
+    for (const backend *const *b = backends; *b; suggest_offer(&near, (*b++)->name))
         if (!strcmp((*b)->name, name))
             return *b;
-    ENDED_BY(text_free) text have = {0};
-    for (const backend *const *b = backends; *b; b++)
-        text_add(&have, "%s%s", have.length ? ", " : "", (*b)->name);
     err_set(e, TS_USAGE, "no target \"%s\"", name);
-    err_hint(e, "the targets are: %s", text_str(&have));
+    suggest_hint(&near, "the targets are", e);
     return NULL;
 }
 

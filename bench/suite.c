@@ -2,10 +2,10 @@
 #include "bench/suite.h"
 #include "backends/probe/cpus.h"
 #include "bench/networks.h"
-#include "graph/base/base.h"
 #include "graph/base/err.h"
 #include "graph/base/formats.h"
 #include "graph/base/js.h"
+#include "graph/base/suggest.h"
 #include "train/options.h"
 
 #include <fnmatch.h>
@@ -172,16 +172,16 @@ static bool same_suite(const cJSON *old, const cJSON *root, ts_error *e)
 
 static bool any_asked(const suite *s, ts_error *e)
 {
-    ENDED_BY(text_free) text names = {0};
+    ENDED_BY(suggest_free) suggestion near = {.word = s->n_only ? s->only[0] : ""};
     bool any = false;
     entry n;
     for (int i = 0; (n = entry_at(i)).name; i++) {
         any = any || is_asked(s, &n);
-        text_add(&names, "%s%s", i ? ", " : "", n.name);
+        suggest_offer(&near, n.name);
     }
     if (!any) {
         err_set(e, TS_USAGE, "--only %s: no race of the suite is called so", s->only[0]);
-        err_hint(e, "there are %s", text_str(&names));
+        suggest_hint(&near, "there are", e);
     }
     return any;
 }

@@ -1,10 +1,10 @@
 /* worker.c - one contestant of ours: a model under one schema, in a process of its own. Protocol: bench/protocol.h. */
 #include "bench/bench.h"
 #include "backends/probe/clock.h"
-#include "graph/base/err.h"
 #include "graph/base/js.h"
 #include "bench/protocol.h"
 #include "bench/worker.h"
+#include "graph/base/suggest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +19,8 @@ enum { MAX_WORKER_INPUTS = 4096, MOST_LIMITS = 64 }; /* of a model; --limit opti
 /* Takes v. One line, flushed: whoever asked waits for it. */
 static bool answer_json(const char *word, cJSON *v)
 {
-    ENDED_BY(heap_free) char *text = js_to_text(v, false);
-    printf("%s %s\n", word, text ? text : "{}");
+    ENDED_BY(heap_free) char *line = js_to_text(v, false);
+    printf("%s %s\n", word, line ? line : "{}");
     fflush(stdout);
     cJSON_Delete(v);
     return true;
@@ -61,14 +61,13 @@ static int input_index(const worker *w, const char *name)
 
 static bool unknown_input(const worker *w, const char *name, ts_error *e)
 {
-    char known[512] = "";
-    size_t n = 0;
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     ts_port port;
-    for (int i = 0; i < w->n_inputs && n < sizeof known; i++)
+    for (int i = 0; i < w->n_inputs; i++)
         if (ts_model_input(w->model, i, &port))
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "", port.name);
+            suggest_offer(&near, port.name);
     err_set(e, TS_USAGE, "the model has no input \"%s\"", name);
-    return err_hint(e, "its inputs: %s", known);
+    return suggest_hint(&near, "its inputs are", e);
 }
 
 /* A weight that the file lets a run give; false without an error: there is none of that name. */
@@ -383,8 +382,8 @@ static bool do_run(worker *w, const char *rest, ts_error *e)
 
 static int kernel_count(worker *w, ts_error *e)
 {
-    ENDED_BY(heap_free) char *text = ts_plan_json(w->plan, e);
-    ENDED_BY(js_free) cJSON *plan = text ? js_parse(text, "the plan", e) : NULL;
+    ENDED_BY(heap_free) char *line = ts_plan_json(w->plan, e);
+    ENDED_BY(js_free) cJSON *plan = line ? js_parse(line, "the plan", e) : NULL;
     return cJSON_GetArraySize(js_get(plan, "kernels"));
 }
 

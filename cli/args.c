@@ -2,10 +2,9 @@
 #include "cli/args.h"
 
 #include "cli/bug.h"
-#include "graph/base/base.h"
-#include "cli/suggest.h"
 #include "cli/usage.h"
 #include "cli/value.h"
+#include "graph/base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +21,11 @@ static bool unknown_option(reader *r, const char *name)
 {
     const verb *v = r->a->verb;
     err_set(r->e, TS_USAGE, "%s has no option --%s", v->name, name);
-    suggestion s = suggest_begin(name);
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     const option *o;
     for (int i = 0; (o = verb_option_at(v, i)); i++)
-        suggest_offer(&s, o->name);
-    if (!suggest_hint(&s, "--", r->e))
+        suggest_offer(&near, o->name);
+    if (!suggest_near(&near, "--", r->e))
         err_hint(r->e, "tessera help %s lists its options", v->name);
     return false;
 }

@@ -5,9 +5,8 @@
  * file: it is there wherever somebody goes, so it may not say which programs run. */
 #include "cli/config.h"
 
-#include "graph/base/base.h"
-#include "cli/suggest.h"
 #include "cli/value.h"
+#include "graph/base/suggest.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -148,10 +147,10 @@ static bool read_value(reader *r, text *value)
 static bool unknown(const reader *r, const char *name)
 {
     err_set(r->e, TS_USAGE, "%s:%d: there is no setting \"%s\"", r->path, r->line, name);
-    suggestion near = suggest_begin(name);
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; i < COUNT(settings_table); i++)
         suggest_offer(&near, settings_table[i].name);
-    if (!suggest_hint(&near, "", r->e))
+    if (!suggest_near(&near, "", r->e))
         err_hint(r->e, "tessera config lists them");
     return false;
 }
@@ -223,13 +222,13 @@ static bool check_names(ts_error *e)
     for (int i = 0; (pair = env_next(prefix, i)); i++) {
         char name[SETTING_VARIABLE], all[SETTINGS_MOST][SETTING_VARIABLE];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(pair, "="), pair);
-        suggestion near = suggest_begin(name + strlen(prefix));
+        ENDED_BY(suggest_free) suggestion near = {.word = name + strlen(prefix)};
         const option *o;
         for (int k = 0; (o = setting_at(k)); k++)
             suggest_offer(&near, setting_variable(o, all[k]) + strlen(prefix));
         ts_error own = {0};
         err_set(&own, TS_USAGE, "the environment: there is no setting %s", name);
-        if (near.distance > 0 && suggest_hint(&near, prefix, &own))
+        if (near.distance > 0 && suggest_near(&near, prefix, &own))
             return *e = own, false;
     }
     return true;

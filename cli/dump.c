@@ -1,9 +1,8 @@
 /* dump.c - a file for each pass and for each kernel at a stage. */
 #include "cli/dump.h"
 
-#include "graph/base/base.h"
 #include "cli/outfile.h"
-#include "cli/suggest.h"
+#include "graph/base/suggest.h"
 
 #include <string.h>
 
@@ -22,12 +21,10 @@ static bool unknown(const char *pair, ts_error *e)
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(pair, "="), pair);
     err_set(e, TS_USAGE, "--dump \"%s\": there is no stage \"%s\"", pair, name);
-    suggestion near = suggest_begin(name);
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; i < DUMP_STAGES; i++)
         suggest_offer(&near, stages[i].name);
-    if (!suggest_hint(&near, "", e))
-        err_hint(e, "known are graph, passes, plan, tree, text and assembly");
-    return false;
+    return suggest_hint(&near, "stages are", e);
 }
 
 bool dump_make(dump *d, const args *a, ts_error *e)

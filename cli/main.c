@@ -1,10 +1,9 @@
 /* main.c - finds the verb, runs it, reports the error, ends with its code. Signals end the process in one place. */
 #include "cli/args.h"
-#include "graph/base/err.h"
 #include "cli/help.h"
 #include "cli/mapped.h"
 #include "cli/stop.h"
-#include "cli/suggest.h"
+#include "graph/base/suggest.h"
 
 #include <signal.h>
 #include <string.h>
@@ -14,8 +13,8 @@
 static void broken(int signal)
 {
     (void)signal;
-    static const char text[] = "this is a bug in Tessera; please report it with the command and `tessera version`\n";
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    static const char said[] = "this is a bug in Tessera; please report it with the command and `tessera version`\n";
+    if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
         _exit(TS_BUG);
     _exit(TS_BUG);
 }
@@ -32,12 +31,12 @@ static void handle(int signal, void (*by)(int))
 static bool unknown_verb(const char *name, ts_error *e)
 {
     err_set(e, TS_USAGE, "there is no verb \"%s\"", name);
-    suggestion s = suggest_begin(name);
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; verbs[i]; i++) {
         if (!verbs[i]->hidden)
-            suggest_offer(&s, verbs[i]->name);
+            suggest_offer(&near, verbs[i]->name);
     }
-    if (!suggest_hint(&s, "", e))
+    if (!suggest_near(&near, "", e))
         err_hint(e, "tessera alone lists the verbs");
     return false;
 }

@@ -1,9 +1,8 @@
 /* session.c - opening a model as the command line says. */
 #include "cli/session.h"
 
-#include "graph/base/base.h"
 #include "cli/say.h"
-#include "cli/suggest.h"
+#include "graph/base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,16 +116,11 @@ static bool unknown_input(const session *s, const char *pair, ts_error *e)
     snprintf(name, sizeof name, "%.*s", length, pair);
     err_set(e, TS_USAGE, "--in \"%s\": the model has no input \"%s\"", pair, name);
     ts_port port;
-    ENDED_BY(text_free) text list = {0};
-    suggestion near = suggest_begin(name);
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; i < s->n_inputs; i++)
-        if (ts_model_input(s->model, i, &port)) {
+        if (ts_model_input(s->model, i, &port))
             suggest_offer(&near, port.name);
-            text_add(&list, "%s%s", list.length ? ", " : "", port.name);
-        }
-    if (!suggest_hint(&near, "", e))
-        err_hint(e, list.length ? "its inputs are %.511s" : "it has no inputs", text_str(&list));
-    return false;
+    return near.n ? suggest_hint(&near, "its inputs are", e) : err_hint(e, "it has no inputs");
 }
 
 /* The input whose name stands before an equals sign in pair (names may hold one themselves), or -1. */
@@ -194,24 +188,12 @@ bool session_attempt(ts_model *m, const args *a, ts_error *e)
     return false;
 }
 
-void session_suggest(const char *model, ts_error *e)
-{
-    suggestion near = suggest_begin(model);
-    for (int i = 0; e->code == TS_FILES && ts_builder_at(i); i++)
-        suggest_offer(&near, ts_builder_at(i)->name);
-    if (near.distance > 0) /* else something else was not found */
-        suggest_hint(&near, "", e);
-}
-
 /* Opened, not bound. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e)
 {
     int n;
     ENDED_BY(heap_free) const char **limit = args_list(a, "limit", &n);
-    ts_model *m = ts_model_open_within(what, n, limit, e);
-    if (!m)
-        session_suggest(what, e);
-    return m;
+    return ts_model_open_within(what, n, limit, e);
 }
 
 /* Extents of a part are those of the model bound before its inputs are read. */

@@ -27,7 +27,6 @@ void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST]); /* of --ta
 
 /* The model named by `what` under the --limit options; nothing is bound yet. */
 ts_model *session_model_make(const args *a, const char *what, ts_error *e);
-void session_suggest(const char *model, ts_error *e); /* the built-in one that was meant, where none was found */
 /* The same; reads the files of --in, binds dimensions. */
 bool session_open(session *s, const args *a, const char *what, ts_error *e);
 /* With one dimension more, "seq=77"; within its range, if it has one. */

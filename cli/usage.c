@@ -3,8 +3,7 @@
 
 #include "cli/bug.h"
 #include "graph/base/err.h"
-#include "graph/base/base.h"
-#include "cli/suggest.h"
+#include "graph/base/suggest.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -56,33 +55,23 @@ static const char *find_form(const verb *v, const char *word)
     return NULL;
 }
 
-static void hint_forms(const verb *v, ts_error *e)
-{
-    ENDED_BY(text_free) text t = {0};
-    usage_token one;
-    for (const char *line = v->usage; line; line = usage_next(line)) {
-        const char *at = line;
-        if (literal_of(at, &one))
-            text_add(&t, "%s%s", t.length ? ", " : "", one.word);
-    }
-    err_hint(e, "it knows %s; tessera help %s", text_str(&t), v->name);
-}
+enum { FORMS = 12 }; /* of one verb, at most */
 
 static bool no_form(const verb *v, const char *word, ts_error *e)
 {
-    if (!word)
-        return err_set(e, TS_USAGE, "%s: say what to do", v->name), hint_forms(v, e), false;
-    err_set(e, TS_USAGE, "%s does not know \"%s\"", v->name, word);
-    usage_token t[SUGGEST_MAX * 4];
+    usage_token t[FORMS];
     int n = 0;
-    suggestion s = suggest_begin(word);
-    for (const char *line = v->usage; line && n < SUGGEST_MAX * 4; line = usage_next(line)) {
+    ENDED_BY(suggest_free) suggestion near = {.word = word ? word : ""};
+    for (const char *line = v->usage; line && n < FORMS; line = usage_next(line)) {
         if (literal_of(line, &t[n]))
-            suggest_offer(&s, t[n++].word);
+            suggest_offer(&near, t[n++].word);
     }
-    if (!suggest_hint(&s, "", e))
-        hint_forms(v, e);
-    return false;
+    if (word)
+        err_set(e, TS_USAGE, "%s does not know \"%s\"", v->name, word);
+    else
+        err_set(e, TS_USAGE, "%s: say what to do", v->name);
+    suggest_near(&near, "", e);
+    return err_hint(e, "it knows %s; tessera help %s", text_str(&near.all), v->name);
 }
 
 static bool check_count(const verb *v, const char *line, const char *form, const char **noun, int n, ts_error *e)

@@ -1,8 +1,6 @@
 /* value.c - strict readers: the whole text counts, nothing overflows. */
 #include "cli/value.h"
-
-#include "graph/base/err.h"
-#include "cli/suggest.h"
+#include "graph/base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -146,11 +144,11 @@ static bool check_choice(const option *o, const char *value, ts_error *e)
     err_set(e, TS_USAGE, "--%s \"%s\": must be one of %s", o->name, value, o->value);
     char words[128];
     snprintf(words, sizeof words, "%s", o->value);
-    suggestion s = suggest_begin(value);
+    ENDED_BY(suggest_free) suggestion near = {.word = value};
     char *rest = words;
     for (char *w; (w = strsep(&rest, "|"));)
-        suggest_offer(&s, w);
-    suggest_hint(&s, "", e);
+        suggest_offer(&near, w);
+    suggest_near(&near, "", e);
     return false;
 }
 

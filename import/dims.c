@@ -1,6 +1,7 @@
 /* dims.c - extents for the named dimensions of a model: as asked for, as the inputs have them, or as the model falls
  * back to. */
 #include "import/model.h"
+#include "graph/base/suggest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,13 +24,13 @@ void dims_reset(dims *d)
     d->notes = NULL, d->ranged = false;
 }
 
-static bool unknown(const dims *d, const char *assignment, int length, err *e)
+static bool unknown(const dims *d, const char *name, err *e)
 {
-    ENDED_BY(text_free) text list = {0};
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; i < d->n; i++)
-        text_add(&list, "%s%s", i ? ", " : "", d->all[i].symbol);
-    err_set(e, TS_USAGE, "the model has no dimension \"%.*s\"", length, assignment);
-    return err_hint(e, d->n ? "its dimensions are %s" : "all its extents are fixed%s", text_str(&list));
+        suggest_offer(&near, d->all[i].symbol);
+    err_set(e, TS_USAGE, "the model has no dimension \"%s\"", name);
+    return d->n ? suggest_hint(&near, "its dimensions are", e) : err_hint(e, "all its extents are fixed");
 }
 
 static bool bind(dimension *d, int64_t n, const char *by, err *e)
@@ -142,7 +143,7 @@ bool dims_set(dims *d, const char *assignment, err *e)
     d->ranged = d->ranged || (range && !tied);
     if (found)
         found->named = !range;
-    return !found  ? unknown(d, assignment, (int)(equals - assignment), e)
+    return !found  ? unknown(d, name, e)
            : tied  ? tie(d, found, equals + 1, by, e)
            : range ? confine(found, &(dimension){.low = low, .high = high, .step = every, .range = by}, e)
                    : bind(found, low, by, e);

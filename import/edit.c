@@ -1,5 +1,6 @@
 /* edit.c - a model changed and written again: one from a file, or a built-in one, whose nodes become steps. */
 #include "import/model.h"
+#include "graph/base/suggest.h"
 #include "import/writer.h"
 
 #include <stdlib.h>
@@ -247,7 +248,9 @@ static const writer *writer_for(const char *format, const char *path, err *e)
 {
     const size_t n = strlen(path);
     const writer *folder = NULL;
+    ENDED_BY(suggest_free) suggestion near = {.word = format ? format : ""};
     for (const writer *const *w = writers; *w; w++) {
+        suggest_offer(&near, (*w)->name);
         const size_t k = (*w)->suffix ? strlen((*w)->suffix) : 0;
         if (format ? !strcmp((*w)->name, format) : k > 0 && n > k && !strcmp(path + n - k, (*w)->suffix))
             return *w;
@@ -256,14 +259,11 @@ static const writer *writer_for(const char *format, const char *path, err *e)
     }
     if (!format && folder)
         return folder;
-    ENDED_BY(text_free) text have = {0};
-    for (const writer *const *w = writers; *w; w++)
-        text_add(&have, "%s%s", have.length ? ", " : "", (*w)->name);
     if (format)
         err_set(e, TS_USAGE, "there is no format \"%s\" to write", format);
     else
         err_set(e, TS_USAGE, "the end of the name '%s' says no format", path);
-    err_hint(e, "formats are %s", text_str(&have));
+    suggest_hint(&near, "formats are", e);
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* limits.c - defaults, one row each with the name that --limit takes. */
 #include "import/limits.h"
+#include "graph/base/suggest.h"
 #include "graph/ir/graph.h"
 
 #include <stddef.h>
@@ -33,19 +34,20 @@ limits limits_make(void)
 bool limits_set(limits *l, const char *s, err *e)
 {
     const size_t n = strcspn(s, "=");
-    ENDED_BY(text_free) text all = {0};
+    ENDED_BY(text_free) text name = {0};
+    text_bytes(&name, s, n);
+    ENDED_BY(suggest_free) suggestion near = {.word = text_str(&name)};
     for (int i = 0; i < COUNT(row); i++) {
-        text_add(&all, "%s%s", i ? ", " : "", row[i].name);
-        if (strlen(row[i].name) != n || strncmp(row[i].name, s, n) != 0)
+        suggest_offer(&near, row[i].name);
+        if (strcmp(row[i].name, near.word) != 0)
             continue;
         int64_t v;
         if (s[n] && size_read(s + n + 1, strlen(s + n + 1), &v) && v <= row[i].most)
             return *field(l, i) = v, true;
         return err_set(e, TS_USAGE, "limit \"%s\": a number from 1 to %lld expected", s, (long long)row[i].most);
     }
-    err_set(e, TS_USAGE, "there is no limit \"%.*s\"", (int)n, s);
-    err_hint(e, "the limits are: %s", text_str(&all));
-    return false;
+    err_set(e, TS_USAGE, "there is no limit \"%s\"", near.word);
+    return suggest_hint(&near, "the limits are", e);
 }
 
 bool limits_hint(const char *name, int64_t need, err *e)

@@ -1,5 +1,6 @@
 /* model.c - the part of tessera.h that is about models. */
 #include "import/model.h"
+#include "graph/base/suggest.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -86,13 +87,11 @@ static bool open_file(ts_model *m, const char *what, err *e)
 
 static bool nothing_there(const char *what, err *e)
 {
-    ENDED_BY(text_free) text list = {0};
+    ENDED_BY(suggest_free) suggestion near = {.word = what};
     for (int i = 0; ts_builder_at(i); i++)
-        text_add(&list, "%s%s", i ? ", " : "", ts_builder_at(i)->name);
+        suggest_offer(&near, ts_builder_at(i)->name);
     err_set(e, TS_FILES, "there is no file, folder or built-in model \"%s\"", what);
-    if (list.length > 0)
-        err_hint(e, "built-in models are %s", text_str(&list));
-    return false;
+    return suggest_hint(&near, "built-in models are", e);
 }
 
 ts_model *ts_model_open(const char *what, ts_error *e)

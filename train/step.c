@@ -1,8 +1,7 @@
 /* step.c - the optimizer's recipe is applied to every parameter, and what it rewrites are the plan's states; nothing
  * is copied between steps. */
 #include "train/shards.h"
-
-#include "graph/base/base.h"
+#include "graph/base/suggest.h"
 
 #include <float.h>
 #include <fnmatch.h>
@@ -84,15 +83,15 @@ static bool takes_settings(const train_options *w, const char *own, ts_error *e)
 
 static bool optimizer_fits(const train_options *w, ts_error *e)
 {
-    ENDED_BY(text_free) text list = {0};
+    ENDED_BY(suggest_free) suggestion near = {.word = w->optimizer};
     const char *name;
     for (int i = 0; (name = ts_optimizer_name(i)); i++) {
         if (strcmp(name, w->optimizer) == 0)
             return takes_settings(w, ts_optimizer_settings(i), e);
-        text_add(&list, "%s%s", i ? ", " : "", name);
+        suggest_offer(&near, name);
     }
     err_set(e, TS_USAGE, "there is no optimizer \"%s\"", w->optimizer);
-    return err_hint(e, "those there are: %s", text_str(&list));
+    return suggest_hint(&near, "those there are", e);
 }
 
 /* "adamw decay=0.1": settings that nobody gave are the optimizer's own. */

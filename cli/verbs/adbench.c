@@ -1,9 +1,9 @@
 /* adbench.c - tessera adbench: problems of ADBench, values and derivatives, checked and timed by its rules. */
-#include "graph/base/base.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/trial.h"
 #include "cli/value.h"
+#include "graph/base/suggest.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -28,14 +28,14 @@ static void list_all(const args *a)
 
 static const objective *find(const char *name, ts_error *e)
 {
-    ENDED_BY(text_free) text all = {0};
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     const objective *found = NULL;
     for (const objective *const *o = objectives; *o && !found; o++) {
         found = strcmp((*o)->name, name) ? NULL : *o;
-        text_add(&all, "%s%s", all.length ? ", " : "", (*o)->name);
+        suggest_offer(&near, (*o)->name);
     }
     if (!found)
-        err_set(e, TS_USAGE, "adbench does not know \"%s\"", name), err_hint(e, "known are %s", text_str(&all));
+        err_set(e, TS_USAGE, "adbench does not know \"%s\"", name), suggest_hint(&near, "known are", e);
     return found;
 }
 

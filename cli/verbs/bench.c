@@ -230,8 +230,6 @@ static int run(const args *a, ts_error *e)
     int code = sweeps ? sweep_race(a, &o, e) : TS_OK;
     const bool good = !sweeps && bench_run(&o, &results, e);
     progress_close(&p);
-    if (!sweeps && !good)
-        session_suggest(o.model, e);
     release(&o);
     option_free(&step);
     if (good && publish(a, results, e)) {

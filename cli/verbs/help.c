@@ -2,10 +2,9 @@
 #include "cli/help.h"
 #include "cli/args.h"
 #include "cli/codes.h"
-#include "graph/base/base.h"
 #include "cli/manual.h"
 #include "cli/say.h"
-#include "cli/suggest.h"
+#include "graph/base/suggest.h"
 
 #include <string.h>
 
@@ -80,14 +79,14 @@ const char *help_topic(int i)
 static int unknown(const char *name, ts_error *e)
 {
     err_set(e, TS_USAGE, "no help on \"%s\"", name);
-    suggestion s = suggest_begin(name);
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; verbs[i]; i++) {
         if (!verbs[i]->hidden)
-            suggest_offer(&s, verbs[i]->name);
+            suggest_offer(&near, verbs[i]->name);
     }
     for (const topic *t = topics; t->name; t++)
-        suggest_offer(&s, t->name);
-    if (!suggest_hint(&s, "tessera help ", e))
+        suggest_offer(&near, t->name);
+    if (!suggest_near(&near, "tessera help ", e))
         err_hint(e, "tessera alone lists the verbs; topics are axes, codes, exit and passes, and every code");
     return e->code;
 }

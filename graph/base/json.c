@@ -1,5 +1,6 @@
 /* json.c - cJSON says what, a scan of the same text beside its tree says where. */
 #include "graph/base/json.h"
+#include "graph/base/suggest.h"
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -379,47 +380,6 @@ bool json_put(arena *mem, json *root, const char *pointer, const json *value, er
     return true;
 }
 
-enum { EDIT = 2 };
-
-static int distance(const char *a, const char *b) /* edits from a to b, of case by half; words of at most 31 bytes */
-{
-    int row[32];
-    const int n = (int)strlen(b);
-    for (int j = 0; j <= n; j++)
-        row[j] = j * EDIT;
-    for (int i = 1; a[i - 1]; i++) {
-        const char x = a[i - 1];
-        int corner = row[0];
-        row[0] = i * EDIT;
-        for (int j = 1; j <= n; j++) {
-            const char y = b[j - 1];
-            const int change = corner + (x == y                                                   ? 0
-                                         : tolower((unsigned char)x) == tolower((unsigned char)y) ? 1
-                                                                                                  : EDIT);
-            corner = row[j];
-            row[j] = (int)int_min(change, int_min(row[j], row[j - 1]) + EDIT);
-        }
-    }
-    return row[n];
-}
-
-const char *word_nearer(const char *word, const char *best, const char *other)
-{
-    const size_t n = strlen(word);
-    if (n > 31 || strlen(other) > 31)
-        return best;
-    const int least_so_far = best ? distance(word, best) : 1 + EDIT * (int)(n < 3 ? 1 : n < 9 ? n / 3 : 3);
-    return distance(word, other) < least_so_far ? other : best;
-}
-
-const char *word_nearest(const char *word, const char *const *list)
-{
-    const char *best = NULL;
-    for (; *list; list++)
-        best = word_nearer(word, best, *list);
-    return best;
-}
-
 void words_split(const char *s, word_list *out)
 {
     int n = 0;
@@ -445,10 +405,12 @@ bool json_known(const json *object, const char *keys, err *e)
             k++;
         if (*k || !strcmp(i->key, "//"))
             continue;
-        const char *near = word_nearest(i->key, list.word);
-        json_refuse(e, i, TS_BAD_INPUT, "unknown key \"%s\"%s%s%s", i->key, near ? "; did you mean \"" : "",
-                    near ? near : "", near ? "\"?" : "");
-        return err_hint(e, "the keys here are: %s; and \"//\" for comments", keys);
+        json_refuse(e, i, TS_BAD_INPUT, "unknown key \"%s\"", i->key);
+        ENDED_BY(suggest_free) suggestion near = {.word = i->key};
+        for (k = list.word; *k; k++)
+            suggest_offer(&near, *k);
+        suggest_near(&near, "", e);
+        return err_hint(e, "the keys here are %s, and \"//\" for comments", text_str(&near.all));
     }
     return true;
 }

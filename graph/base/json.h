@@ -46,7 +46,3 @@ typedef struct word_list {
     const char *word[MAX_WORDS + 1]; /* ends with NULL */
 } word_list;
 void words_split(const char *s, word_list *out); /* of a constant: what does not fit is a bug */
-/* Whether another word is nearer than the best so far, which is NULL when none was near: the better one. */
-const char *word_nearer(const char *word, const char *best, const char *other);
-/* The word of the list (ended by NULL) that is nearest, or NULL when none is near. */
-const char *word_nearest(const char *word, const char *const *list);

@@ -1,7 +1,7 @@
 /* adapt.c - what adapters ask of a call of ONNX. Of the format itself nothing is known here. An attribute of the wrong
  * kind is put on record in the graph, so that every later call fails. */
-#include "graph/base/json.h"
 #include "graph/ir/attr.h"
+#include "graph/base/suggest.h"
 #include "graph/ir/rule.h"
 
 #include <stdio.h>
@@ -124,14 +124,18 @@ static int given(const onnx_call *c) /* operands; those absent at the end are no
     return n;
 }
 
-static bool check_attribute(const onnx_call *c, const char *name, const char *const *known, err *e)
+static bool check_attribute(const onnx_call *c, const char *name, const char *const *taken, err *e)
 {
-    for (const char *const *k = known; *k; k++)
+    for (const char *const *k = taken; *k; k++)
         if (!strcmp(*k, name))
             return true;
-    const char *near = word_nearest(name, known);
-    return means_nothing(c, name) || err_set(e, TS_BAD_INPUT, "no attribute %s%s%s%s", name,
-                                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    if (means_nothing(c, name))
+        return true;
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
+    for (const char *const *k = taken; *k; k++)
+        suggest_offer(&near, *k);
+    err_set(e, TS_BAD_INPUT, "no attribute %s", name);
+    return suggest_near(&near, "", e) && false;
 }
 
 /* That it has nothing which nobody would read: numbers would come out that are not what the file means. */

@@ -1,5 +1,6 @@
 /* read.c - what a tokenizer is, from its file: vocab.txt, a token a line, or tokenizer.json. Files are untrusted. */
 #include "import/text/tokenizer.h"
+#include "graph/base/suggest.h"
 
 #include <string.h>
 
@@ -213,11 +214,11 @@ static bool read_model(tokenizer *t, const json *root, err *e)
     if (!t->model || !strcmp(t->model->name, "bytes")) {
         json_refuse(e, kind ? kind : model, TS_UNSUPPORTED, "tokens of the kind \"%s\" are not supported",
                     kind && kind->kind == JSON_TEXT ? kind->text : "");
-        ENDED_BY(text_free) text names = {0};
+        ENDED_BY(suggest_free) suggestion near = {.word = kind && kind->text ? kind->text : ""};
         for (const token_model *const *m = token_models; *m; m++)
             if (strcmp((*m)->name, "bytes") != 0)
-                text_add(&names, "%s%s", names.length ? ", " : "", (*m)->name);
-        return err_hint(e, "supported are %s", text_str(&names));
+                suggest_offer(&near, (*m)->name);
+        return suggest_hint(&near, "supported are", e);
     }
     return read_vocab(t, model, e) && t->model->read(t, model, e);
 }

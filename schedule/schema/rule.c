@@ -1,5 +1,6 @@
 /* rule.c - reading rules. */
 #include "schedule/schema/rule.h"
+#include "graph/base/suggest.h"
 #include "graph/ir/custom.h"
 #include "schedule/nest/nest.h"
 
@@ -118,15 +119,15 @@ static bool read_dims(const json *v, rule *r, err *e)
 /* Of the table, or of this graph's own; the nearest name is offered. */
 static bool known_op(const graph *g, const json *v, const char *name, err *e)
 {
-    const char *near = NULL;
     if (g_op(g, name))
         return true;
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (const op *o = op_next(NULL); o; o = op_next(o))
-        near = word_nearer(name, near, o->name);
+        suggest_offer(&near, o->name);
     for (int i = 0; g && i < g->n_custom; i++)
-        near = word_nearer(name, near, g->custom[i]->name);
-    json_refuse(e, v, TS_BAD_INPUT, "no operation \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
-                near ? near : "", near ? "\"?" : "");
+        suggest_offer(&near, g->custom[i]->name);
+    json_refuse(e, v, TS_BAD_INPUT, "no operation \"%s\"", name);
+    suggest_near(&near, "", e);
     return err_hint(e, "tessera ops lists them");
 }
 
@@ -180,17 +181,17 @@ static bool read_choice(const json *v, const char *choice, const char **out, err
 {
     word_list list;
     words_split(choice, &list);
-    const char *const *known = list.word + 1, *given = NULL;
+    const char *given = NULL;
     if (!read_text(v, list.word[0], &given, e))
         return false;
-    while (given && *known && strcmp(given, *known))
-        known++;
-    if (*known) {
-        *out = given;
-        return true;
+    ENDED_BY(suggest_free) suggestion near = {.word = given};
+    for (const char *const *w = list.word + 1; *w; w++) {
+        if (!given || !strcmp(given, *w))
+            return *out = given, true;
+        suggest_offer(&near, *w);
     }
     json_refuse(e, json_get(v, list.word[0]), TS_UNSUPPORTED, "%s \"%s\" is not available", list.word[0], given);
-    return err_hint(e, "available: %s", choice + strlen(list.word[0]) + 1);
+    return suggest_hint(&near, "available are", e);
 }
 
 static bool read_truth(const json *object, const char *key, bool *given, bool *out, err *e)

@@ -4,6 +4,7 @@
  * Pointers of "override" lead into the schema extended as it stands, before any rule of the file itself comes
  * in front. */
 #include "schedule/schema/schema.h"
+#include "graph/base/suggest.h"
 #include "schedule/schema/rule.h"
 #include "schedule/schema/schemas.h"
 
@@ -40,24 +41,17 @@ static const builtin_schema *builtin(const char *by, const char *name)
 /* "no schema "x"", with those that there are; from: who asks, NULL for the person. */
 static bool no_schema(loading *l, const char *what, const json *from)
 {
-    const char *list[64] = {guess_name};
-    int n = 1;
-    ENDED_BY(text_free) text all = {0};
-    for (const builtin_schema *b = builtin_schemas; b->name && n < COUNT(list) - 1; b++)
+    ENDED_BY(suggest_free) suggestion near = {.word = what};
+    suggest_offer(&near, guess_name);
+    for (const builtin_schema *b = builtin_schemas; b->name; b++)
         if (!strcmp(b->target, l->target))
-            list[n++] = b->name;
-    for (int i = 0; i < n; i++)
-        text_add(&all, "%s%s", i ? ", " : "", list[i]);
-    const char *near = word_nearest(what, list);
+            suggest_offer(&near, b->name);
     if (from)
         json_refuse(l->e, from, TS_BAD_INPUT, "no schema \"%s\" is built in for target %s", what, l->target);
     else
         err_set(l->e, TS_BAD_INPUT, "no schema \"%s\" is built in for target %s", what, l->target);
-    if (near)
-        err_hint(l->e, "did you mean \"%s\"? Files end in .json or have a / in their path", near);
-    else
-        err_hint(l->e, "built in are: %s; files end in .json or have a / in their path", text_str(&all));
-    return false;
+    suggest_near(&near, "", l->e);
+    return err_hint(l->e, "built in are: %s; files end in .json or have a / in their path", text_str(&near.all));
 }
 
 /* from: the "extends" that leads there, which the message points at; NULL for the command line. */

@@ -29,4 +29,4 @@ for file in whole/*; do
 done
 build/tessera explain bert-tiny --json | grep -q '"target":[[:space:]]*"interp"' || { echo "plans are for another target"; exit 1; }
 ! build/tessera run bert-tiny --dim seq=8 --seed 1 --target c 2>said || { echo "a target that is not there runs"; exit 1; }
-grep -q 'no target "c"' said && grep -q 'the targets are: interp$' said || { cat said; exit 1; }
+grep -q 'no target "c"' said && grep -q 'the targets are interp$' said || { cat said; exit 1; }

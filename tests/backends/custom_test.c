@@ -418,7 +418,7 @@ static void test_rules(void)
     CHECK(write_schema(path, "moment", "\"loops\": [\"guess\"]"));
     CHECK(!ts_plan_of(g, 2, y, 0, NULL, &(ts_options){.target = "c", .schema = path}, &e));
     snprintf(want, sizeof want,
-             "%s:1:82 (/rules/0/match/op): no operation \"moment\"; did you mean \"moments\"?\n"
+             "%s:1:82 (/rules/0/match/op): no operation \"moment\"\n  hint: did you mean moments?\n"
              "  hint: tessera ops lists them",
              path);
     CHECK_TEXT(e.text, want);

@@ -101,7 +101,9 @@ static void refused(void)
         {&one, "a --threads -1", "--threads \"-1\": must be a whole number from 1 to 64"},
         {&one, "a --all=1", "--all takes no value, \"1\" was given"},
         {&forms, "", "forms: say what to do\n  hint: it knows init, list, all; tessera help forms"},
-        {&forms, "int", "forms does not know \"int\"\n  hint: did you mean init?"},
+        {&forms, "int",
+         "forms does not know \"int\"\n  hint: did you mean init?\n  hint: it knows init, list, all; tessera help "
+         "forms"},
         {&forms, "init", "forms init: MODEL is missing\n  hint: tessera forms init MODEL; see tessera help forms"},
         {&forms, "all", "forms all: FILE is missing\n  hint: tessera forms all FILE...; see tessera help forms"},
         {&forms, "list x",

@@ -19,6 +19,7 @@ mkdir folder
 
 # models
 expect 8 'there is no file, folder or built-in model "bert-bse"' run bert-bse
+expect 8 'hint: did you mean bert-base?' run bert-bse
 expect 8 'built-in models are' show nothing.onnx
 expect 3 'junk.onnx' show junk.onnx
 expect 3 'file is empty' show empty.onnx
@@ -145,11 +146,11 @@ expect 3 'built in are: guess' explain bert-tiny -s nothing
 schema 3 's.json:1:2: the JSON text ends too early' '{'
 schema 3 's.json:1:1: an object expected' '[]'
 schema 3 'format "tiling/2" is not known' '{"format":"tiling/2","rules":[]}'
-schema 3 'did you mean "rules"?' '{"format":"tiling/1","rulez":[]}'
+schema 3 'did you mean rules?' '{"format":"tiling/1","rulez":[]}'
 schema 3 'the key "rules" twice' '{"format":"tiling/1","rules":[],"rules":[]}'
 schema 3 'the schema is for target "cuda"' '{"format":"tiling/1","target":"cuda","rules":[]}'
 schema 3 "leads out of the file's folder" '{"format":"tiling/1","extends":"../x.json","rules":[]}'
-rule 3 'did you mean "loops"?' '{"match":{"op":["matmul"]},"loopz":["m n k"]}'
+rule 3 'did you mean loops?' '{"match":{"op":["matmul"]},"loopz":["m n k"]}'
 rule 3 'no operation "matmull"' '{"match":{"op":["matmull"]},"loops":["m n k"]}'
 rule 3 '(/rules/0/match/dims/M): no operation has an axis "M"' '{"match":{"dims":{"M":"<=64"}},"loops":["m n k"]}'
 rule 3 '(/rules/0/match/dims/oc): no operation of the rule has an axis "oc"' '{"match":{"op":"matmul","dims":{"oc":8}},"loops":["m n k"]}'

@@ -1,9 +1,9 @@
 /* What must hold of every row of the table of verbs, the ones to come included. */
 #include "cli/args.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
 #include "cli/value.h"
 #include "graph/base/base.h"
+#include "graph/base/suggest.h"
 #include "tests/check.h"
 
 #include <ctype.h>
@@ -117,14 +117,6 @@ static void example_parses(const verb *v, const char *example)
     args_free(&a);
 }
 
-static bool suggests(const suggestion *s, const char *word)
-{
-    for (int i = 0; i < s->n; i++)
-        if (strcmp(s->nearest[i], word) == 0)
-            return true;
-    return false;
-}
-
 static void offer_all(suggestion *s, const verb *v)
 {
     const option_group *g;
@@ -141,10 +133,10 @@ static void slip(const verb *v, const char *word, const char *typed)
 {
     if (!*typed || (v ? verb_option(v, typed) != NULL : verb_find(typed) != NULL))
         return;
-    suggestion s = suggest_begin(typed);
-    offer_all(&s, v);
-    ts_error e = {0};
-    if (!CHECK(suggest_hint(&s, "", &e) && (s.n == SUGGEST_MAX || suggests(&s, word))))
+    ENDED_BY(suggest_free) suggestion near = {.word = typed};
+    offer_all(&near, v);
+    ts_error e = {.code = TS_USAGE};
+    if (!CHECK(suggest_near(&near, "", &e) && (near.n == SUGGEST_MAX || strstr(e.text, word))))
         fprintf(stderr, "  \"%s\" does not lead to \"%s\"\n", typed, word);
 }
 

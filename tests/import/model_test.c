@@ -225,7 +225,7 @@ static void test_dims(void)
     CHECK(!ts_model_graph(opened) && !ts_model_tensor(opened, 0));
     ts_model_free(opened);
     static const char *const wrong[][2] = {
-        {"sq=3", "the model has no dimension \"sq\"\n  hint: its dimensions are batch, seq"},
+        {"sq=3", "the model has no dimension \"sq\"\n  hint: did you mean seq?\n  hint: its dimensions are batch, seq"},
         {"seq", "--dim \"seq\" is not of the form NAME=EXTENT"},
         {"seq=x", "--dim \"seq=x\": an extent is a whole number"},
         {"seq=-1", "--dim \"seq=-1\": an extent is a whole number"},
@@ -387,7 +387,7 @@ static void test_bad_nodes(void)
         {"Add x,-,x y", "M024 node[0] \"n\" Add: input 1 is missing"},
         {"Relu x y,z", "M024 node[0] \"n\" Relu: 2 outputs, gives 1"},
         {"Relu x y gain=2.5", "M024 node[0] \"n\" Relu: no attribute gain"},
-        {"Softmax x y axes=1", "M024 node[0] \"n\" Softmax: no attribute axes; did you mean axis?"},
+        {"Softmax x y axes=1", "M024 node[0] \"n\" Softmax: no attribute axes\n  hint: did you mean axis?"},
         {"Softmax x,x y", "M024 node[0] \"n\" Softmax: 2 inputs, takes 1"},
         {"Shape x y,z", "M024 node[0] \"n\" Shape: 2 outputs, gives 1"},
         {"If one y cond=1", "M024 node[0] \"n\" If: no attribute cond"},

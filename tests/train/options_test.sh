@@ -38,7 +38,7 @@ for each in adamw:0.05 adam:0.05 sgd:0.3 lion:0.02 adafactor:0.05; do
         wrong "$name goes on to other bits"
 done
 expect 2 'there is no optimizer "adamv"' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
-expect 2 'those there are: ' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
+expect 2 'did you mean adam or adamw?' train model.json --tokenizer vocab.txt --data train.tsv --optimizer adamv -o none
 expect 2 '--momentum: adamw has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
 expect 2 'its own are --weight-decay, --beta1, --beta2, --eps' train model.json --tokenizer vocab.txt --data train.tsv --momentum 0.9 -o none
 expect 2 '--beta1: sgd has no such setting' train model.json --tokenizer vocab.txt --data train.tsv --optimizer sgd --beta1 0.9 -o none

@@ -105,8 +105,8 @@ static void test_top(void)
             "@/x.json:1:12 (/format): format \"tiling/2\" is not known; this is \"tiling/1\"");
     refused("{\"format\": \"tiling/1\"}", "@/x.json:1:1: neither \"rules\" nor \"extends\"");
     refused("{\"format\":\"tiling/1\",\n\"rule\":[]}",
-            "@/x.json:2:8 (/rule): unknown key \"rule\"; did you mean \"rules\"?\n"
-            "  hint: the keys here are: format name extends override target rules; and \"//\" for comments");
+            "@/x.json:2:8 (/rule): unknown key \"rule\"\n  hint: did you mean rules?\n"
+            "  hint: the keys here are format, name, extends, override, target, rules, and \"//\" for comments");
     refused("{\"format\":\"tiling/1\",\"rules\":{}}", "@/x.json:1:30 (/rules): a list expected, not an object");
     refused("{\"format\":\"tiling/1\",\"name\":7,\"rules\":[]}", "@/x.json:1:29 (/name): text expected, not a number");
     refused("{\"format\":\"tiling/1\",\"target\":\"gpu\",\"rules\":[]}",
@@ -120,9 +120,10 @@ static void test_rules(void)
 {
     rule_refused(
         TS_BAD_INPUT, "\"lops\": \"m n k\"",
-        "@/x.json:2:12 (/rules/0/lops): unknown key \"lops\"; did you mean \"loops\"?\n  hint: the keys here are: "
-        "name match loops layout fuse masked blocks place compute reuse recompute alternative optional; and \"//\" for "
-        "comments");
+        "@/x.json:2:12 (/rules/0/lops): unknown key \"lops\"\n  hint: did you mean loops?\n  hint: the keys here are "
+        "name, match, loops, layout, fuse, masked, blocks, place, compute, reuse, recompute, alternative, optional, "
+        "and "
+        "\"//\" for comments");
     rule_refused(TS_BAD_INPUT, "\"loops\": []",
                  "@/x.json:2:13 (/rules/0/loops): \"loops\" is an empty list; leave it out instead");
     rule_refused(TS_BAD_INPUT, "\"loops\": [\"m n k\", \" \"]", "@/x.json:2:23 (/rules/0/loops/1): empty text");
@@ -132,13 +133,13 @@ static void test_rules(void)
     rule_refused(TS_BAD_INPUT, "\"optional\": 1",
                  "@/x.json:2:16 (/rules/0/optional): a truth value expected, not a number");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"ops\": \"matmul\"}",
-                 "@/x.json:2:21 (/rules/0/match/ops): unknown key \"ops\"; did you mean \"op\"?\n"
-                 "  hint: the keys here are: op name stage dims dtype target; and \"//\" for comments");
+                 "@/x.json:2:21 (/rules/0/match/ops): unknown key \"ops\"\n  hint: did you mean op?\n"
+                 "  hint: the keys here are op, name, stage, dims, dtype, target, and \"//\" for comments");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"op\": \"matmull\"}",
-                 "@/x.json:2:20 (/rules/0/match/op): no operation \"matmull\"; did you mean \"matmul\"?\n"
+                 "@/x.json:2:20 (/rules/0/match/op): no operation \"matmull\"\n  hint: did you mean matmul?\n"
                  "  hint: tessera ops lists them");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"op\": \"uniqu\"}", /* the last operations are known, too */
-                 "@/x.json:2:20 (/rules/0/match/op): no operation \"uniqu\"; did you mean \"unique\"?\n"
+                 "@/x.json:2:20 (/rules/0/match/op): no operation \"uniqu\"\n  hint: did you mean unique?\n"
                  "  hint: tessera ops lists them");
     rule_refused(TS_BAD_INPUT, "\"match\": {\"dtype\": \"float\"}",
                  "@/x.json:2:23 (/rules/0/match/dtype): no data type \"float\"");
@@ -157,8 +158,9 @@ static void test_rules(void)
         TS_BAD_INPUT, "\"layout\": {\"weight\": \"n k\"}",
         "@/x.json:2:25 (/rules/0/layout/weight): no operand \"weight\"; they are a, b, ..., the result y or, of a "
         "stage, matmul2.b");
-    rule_refused(TS_UNSUPPORTED, "\"compute\": \"bf16x6\"",
-                 "@/x.json:2:15 (/rules/0/compute): compute \"bf16x6\" is not available\n  hint: available: f32 tf32");
+    rule_refused(
+        TS_UNSUPPORTED, "\"compute\": \"bf16x6\"",
+        "@/x.json:2:15 (/rules/0/compute): compute \"bf16x6\" is not available\n  hint: available are f32, tf32");
     rule_refused(TS_BAD_INPUT, "\"place\": \"gpu:\"",
                  "@/x.json:2:13 (/rules/0/place): place \"gpu:\" is no name of a device\n  hint: names look like "
                  "\"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
@@ -166,7 +168,7 @@ static void test_rules(void)
                  "@/x.json:2:13 (/rules/0/place): place \"GPU 0\" is no name of a device\n  hint: names look like "
                  "\"cpu\" or \"gpu:0\"; \"auto\" leaves it to the plan");
     rule_refused(TS_UNSUPPORTED, "\"fuse\": \"all\"",
-                 "@/x.json:2:12 (/rules/0/fuse): fuse \"all\" is not available\n  hint: available: auto none");
+                 "@/x.json:2:12 (/rules/0/fuse): fuse \"all\" is not available\n  hint: available are auto, none");
 }
 
 static void test_recompute(void)
@@ -292,8 +294,8 @@ static void test_extends(void)
     reads("", "{\"format\":\"tiling/1\",\"extends\":\"none.json\"}",
           "@/x.json:1:32 (/extends): cannot open '@/none.json': No such file or directory");
     reads("", "{\"format\":\"tiling/1\",\"extends\":\"panel\"}",
-          "@/x.json:1:32 (/extends): no schema \"panel\" is built in for target c\n"
-          "  hint: did you mean \"panels\"? Files end in .json or have a / in their path");
+          "@/x.json:1:32 (/extends): no schema \"panel\" is built in for target c\n  hint: did you mean panels?\n"
+          "  hint: built in are: guess, naive, panels, rows; files end in .json or have a / in their path");
 }
 
 static void test_names(void)
