@@ -58,6 +58,19 @@ expect 3 'dimension "seq" is 3 by --dim seq=3 and 7 by the value of input "mask"
     run labels.json --in ids=three.npy --in mask=seven.npy --dim seq=3
 rm labels.json three.npy seven.npy
 
+# 300 inputs, summed up: all are asked for, and a run takes each once
+awk 'BEGIN { printf "{\"format\": \"graph/1\", \"opset\": {\"\": 17}, \"inputs\": ["
+    for (i = 0; i < 300; i++) printf "%s{\"name\": \"x%d\", \"dtype\": \"f32\", \"shape\": [4]}", i ? ", " : "", i
+    printf "], \"nodes\": [{\"op\": \"Sum\", \"in\": ["
+    for (i = 0; i < 300; i++) printf "%s\"x%d\"", i ? ", " : "", i
+    print "], \"out\": [\"y\"]}], \"outputs\": [{\"name\": \"y\"}]}" }' >many.json
+expect 2 'no value for inputs: x0, x1, x2' run many.json
+for on in c interp; do expect 0 'y ' run many.json --seed 1 --target $on --out many-$on; done
+cmp many-c/y.npy many-interp/y.npy || wrong "300 inputs are added up in two ways"
+$TESSERA run many.json --seed 1 -q --in x299=many-c/y.npy --target c --out other >/dev/null
+cmp -s many-c/y.npy other/y.npy && wrong "the last of 300 inputs is not read"
+rm -r many-c many-interp many.json other
+
 # inputs
 expect 2 'no value for inputs: input_ids, attention_mask, token_type_ids' run bert-tiny
 expect 2 '--seed 1 makes random values' run bert-tiny
