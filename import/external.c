@@ -73,23 +73,23 @@ static char *folder_of(arena *mem, const char *path)
     return arena_format(mem, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-/* A link that leads out of the model's folder is followed only to a file in the folder where the model file really
- * lies. */
+/* What the model's folder lacks (errno is ENOENT) is looked for in the folder where the model file really lies. A link
+ * that leads out of the model's folder is followed only to a file in that one. */
 static int descend_linked(external *x, const char *location)
 {
+    const bool lacks = errno == ENOENT;
     char real[PATH_MAX];
     if (!x->real && realpath(x->model, real))
         x->real = folder_of(x->mem, real);
-    if (!x->real || !realpath(arena_format(x->mem, "%s/%s", folder_of(x->mem, x->model), location), real))
+    if (!x->real || (!lacks && !realpath(arena_format(x->mem, "%s/%s", folder_of(x->mem, x->model), location), real)))
         return -1;
-    const char *name = strrchr(real, '/') + 1;
     errno = EXDEV;
-    if (strcmp(folder_of(x->mem, real), x->real))
+    if (!lacks && strcmp(folder_of(x->mem, real), x->real))
         return -1;
     const int folder = open(x->real, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -1;
-    const int fd = external_descend_stepwise(folder, name);
+    const int fd = lacks ? descend(folder, location) : external_descend_stepwise(folder, strrchr(real, '/') + 1);
     const int why = errno;
     close(folder);
     errno = why;
@@ -115,7 +115,7 @@ static bool map(external *x, const char *location, const char *what, mapping *ou
     if (!is_below(location))
         return leaves(location, what, e);
     int fd = descend(x->folder, location);
-    if (fd < 0 && (errno == EXDEV || errno == ELOOP))
+    if (fd < 0 && (errno == EXDEV || errno == ELOOP || errno == ENOENT))
         fd = descend_linked(x, location);
     if (fd < 0)
         return errno == EXDEV || errno == ELOOP ? leaves(location, what, e) : absent(location, what, errno, e);

@@ -1,7 +1,7 @@
-/* external.h - files beside a model that hold its numbers. Where a model says they lie is not to be believed: a
- * location is opened from the model's own folder by a kernel that refuses to leave it. A link may lead to the folder in
- * which the model file really lies, since download caches keep both as links into one folder of blobs. Each file is
- * mapped once. Files stay mapped until external_free; names and lists are of the arena given. */
+/* external.h - files beside a model that hold its numbers. Where a model says they lie is not to be believed: a kernel
+ * refuses to leave the model's own folder; or that of the file that the model's name is a link to, where what the first
+ * lacks is looked for, and where links may lead: download caches keep both as links into one folder of blobs. Each file
+ * is mapped once, and stays so until external_free; names and lists are of the arena given. */
 #pragma once
 #include "graph/base/base.h"
 

@@ -55,10 +55,8 @@ static void refuse(const char *model, const char *location, const char *part)
 static void test_names(void)
 {
     err e;
-    CHECK(get("m/model.onnx", "data.bin", &e));
-    CHECK(get("m/model.onnx", "sub/data.bin", &e));
-    CHECK(get("m/model.onnx", "./data.bin", &e));
-    CHECK(get("m/model.onnx", "sub//data.bin", &e));
+    CHECK(get("m/model.onnx", "data.bin", &e) && get("m/model.onnx", "sub/data.bin", &e));
+    CHECK(get("m/model.onnx", "./data.bin", &e) && get("m/model.onnx", "sub//data.bin", &e));
     static const char *const outside[] = {"../secret", "sub/../../secret", "sub/../data.bin", "..",
                                           "",          "/etc/passwd",      "sub//../secret",  "sub/"};
     for (int i = 0; i < COUNT(outside); i++)
@@ -73,9 +71,8 @@ static void test_names(void)
 static void test_links(void)
 {
     err e;
-    CHECK(get("m/model.onnx", "inside", &e)); /* a link that stays below */
-    CHECK(get("m/model.onnx", "hard", &e));   /* the file itself */
-    refuse("m/model.onnx", "out", "X001");    /* links that do not: relative, absolute, through a folder, to /proc */
+    CHECK(get("m/model.onnx", "inside", &e) && get("m/model.onnx", "hard", &e)); /* stays below; is the file */
+    refuse("m/model.onnx", "out", "X001"); /* links that do not: relative, absolute, through a folder, to /proc */
     refuse("m/model.onnx", "absolute", "X001");
     refuse("m/model.onnx", "up/secret", "X001");
     refuse("m/model.onnx", "magic", "X001");
@@ -83,6 +80,8 @@ static void test_links(void)
     /* Model and data are links into one folder of blobs. */
     CHECK(get("snapshot/model.onnx", "data.bin", &e));
     refuse("snapshot/model.onnx", "elsewhere.bin", "X001"); /* not among the blobs */
+    CHECK(get("snapshot/other.onnx", "sub/data.bin", &e));  /* a link to a model: beside that model */
+    refuse("snapshot/other.onnx", "out", "X001");           /* and nowhere else */
 }
 
 static void test_stepwise(void)
@@ -136,7 +135,8 @@ int main(void)
           !symlink("../secret", at("m/out")) && !symlink(at("secret"), at("m/absolute")));
     CHECK(!symlink("..", at("m/up")) && !symlink("/proc/self/exe", at("m/magic")) && !symlink("loop", at("m/loop")));
     CHECK(!symlink("../blobs/1", at("snapshot/model.onnx")) && !symlink("../blobs/2", at("snapshot/data.bin")) &&
-          !symlink("../other/3", at("snapshot/elsewhere.bin")));
+          !symlink("../other/3", at("snapshot/elsewhere.bin")) &&
+          !symlink("../m/model.onnx", at("snapshot/other.onnx")));
     test_names();
     test_links();
     test_stepwise();
