@@ -176,8 +176,8 @@ bool data_is_text(const char *path, int64_t line, const char *s, size_t n, ts_er
         uint32_t code = (unsigned char)s[i];
         step = code && code < 128 ? 1 : utf8_next(s + i, &code);
         if (!step || !code) {
-            err_set(e, TS_BAD_INPUT, "%s:%lld: byte 0x%02X, the %zuth of the line, is %s", path, (long long)line,
-                    (unsigned char)s[i], i - from + 1, s[i] ? "not UTF-8" : "no text");
+            err_set(e, TS_BAD_INPUT, "%s:%lld:%zu: byte 0x%02X is %s", path, (long long)line, i - from + 1,
+                    (unsigned char)s[i], s[i] ? "not UTF-8" : "no text");
             return err_hint(e, s[i] ? "convert it: iconv -f ISO-8859-1 -t UTF-8, or from what it is in"
                                     : "a text holds no NUL: delete it, as tr -d '\\0' does");
         }

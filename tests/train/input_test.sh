@@ -103,7 +103,7 @@ train 3 'minus.tsv:1: the label -1 is not the number of a class' --data minus.ts
 printf 'a film\t0x1\n' >hex.tsv
 train 3 'hex.tsv:1: the label "0x1" is not a number' --data hex.tsv --task regress
 printf 'a film\t1\0\n' >nul.tsv
-train 3 'nul.tsv:1: byte 0x00, the 9th of the line, is no text' --data nul.tsv
+train 3 'nul.tsv:1:9: byte 0x00 is no text' --data nul.tsv
 printf '{"sentence":"a film","label":1}\n' >member.jsonl
 train 3 'member.jsonl:1: no member "text" that is text' --data member.jsonl
 printf '{"text":"a film","label":"1"}\n' >quoted.jsonl

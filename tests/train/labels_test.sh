@@ -91,9 +91,9 @@ data "'bad.csv' has no lines but a header" 'text,label\n'
 data "bad.csv:1: the label \"sentiment\" stands in no other line: it looks like a header" \
     'review,sentiment\na,good\nb,bad\nc,good\nd,bad\n'
 kind=tsv
-data 'bad.tsv:2: byte 0xE9, the 4th of the line, is not UTF-8' 'a film\tgood\ncaf\351\tbad\n'
+data 'bad.tsv:2:4: byte 0xE9 is not UTF-8' 'a film\tgood\ncaf\351\tbad\n'
 data 'iconv' 'a film\tgood\ncaf\351\tbad\n'
-data 'bad.tsv:2: byte 0x00, the 5th of the line, is no text' 'a film\tgood\ncafe\000\tbad\n'
+data 'bad.tsv:2:5: byte 0x00 is no text' 'a film\tgood\ncafe\000\tbad\n'
 data 'bad.tsv:1: from here on all 2 labels are "good": there is nothing to learn' 'a film\tgood\na plot\tgood\n'
 data 'bad.tsv:2: the text is empty' 'a film\tgood\n\tbad\n'
 data 'bad.tsv:2: the label "bad" is not a number' 'a film\t1\na plot\tbad\n'
@@ -105,5 +105,5 @@ expect 3 'other.tsv:2: no class of the run is named "fine"' eval named --data ot
 expect 3 'its classes are "bad", "good"' eval named --data other.tsv
 expect 3 'other.tsv:1: the label "good" is not a number' eval number --data other.tsv
 expect 3 "has 2 classes, --labels is 1" train "$@" --data train.named.tsv --labels 1 -o none
-expect 3 'text:1: byte 0xE9' predict named --text "$(printf 'caf\351')"
+expect 3 'text:1:4: byte 0xE9' predict named --text "$(printf 'caf\351')"
 finish
