@@ -12,7 +12,7 @@ for page in tutorial built-in training; do
         { echo "$page.md has no commands"; exit 1; }
     mkdir "$here/$page"
     echo "== $page.md: $(grep -c '^tessera' "$here/$page.sh") commands of ours"
-    (cd "$here/$page" && sh -eux ../$page.sh)
+    (cd "$here/$page" && sh -eux ../$page.sh) >"$here/$page.out" 2>&1 || { cat "$here/$page.out"; exit 1; }
 done
 # What the pages say comes out; of predicted times nearly, as they change with what is known of processors.
 cd "$here/tutorial"
@@ -21,9 +21,18 @@ for file in out/last_hidden_state.npy results.json report.html mine.json guess.j
 done
 [ -s "$here/built-in/second/logits.npy" ]
 [ -s "$here/training/run/report.html" ]
-"${PYTHON:-python3}" - "$TESSERA" "$SOURCE/docs/tutorial.md" <<'PY'
+"${PYTHON:-python3}" - "$TESSERA" "$SOURCE/docs/tutorial.md" "$here/tutorial.out" <<'PY'
 import json, re, subprocess, sys
 page, bad = open(sys.argv[2]).read(), 0
+def plain(line):  # times are held against the table below
+    return re.sub(r"[0-9.,]+ [µm]s predicted", "predicted", " ".join(line.split()))
+printed = {plain(line) for line in open(sys.argv[3])}
+shown = [line for line in re.sub(r"(?ms)^```.*?^```$", "", page).split("\n") if line.startswith("    ")]
+for line in shown:
+    if plain(line) not in printed:
+        print(f"tutorial.md: no command prints: {line.strip()}")
+        bad += 1
+print(f"tutorial: {len(shown)} lines of output")
 rows = re.findall(r"^\| (?:\d |the )(\w+) \| ([0-9.,]+) µs \| ([0-9.,]+) µs \|", page, re.M)
 files = {"vectors": "vectors.json", "tile": "tile.json", "panels": "panels.json", "mine": "mine.json"}
 for step, *told in rows:
@@ -36,5 +45,5 @@ for step, *told in rows:
             print(f"tutorial.md: step {step} with {isa} takes {us} µs, explain predicts {is_so:.3g}")
             bad += 1
 print(f"tutorial: {2 * len(rows)} predicted times, {bad} told wrongly")
-sys.exit(bad > 0 or len(rows) < 6)
+sys.exit(bad > 0 or len(rows) < 6 or len(shown) < 12)
 PY
