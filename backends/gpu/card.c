@@ -11,6 +11,7 @@
  */
 #include "backends/figure.h"
 #include "backends/gpu/gpu.h"
+#include "graph/base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,14 +72,13 @@ bool gpu_is_text(const char *machine)
 
 static bool fail(const char *word, const char *why, err *e)
 {
-    ENDED_BY(text_free) text known = {0};
+    ENDED_BY(suggest_free) suggestion near = {.word = strncmp(word, head, strlen(head)) ? word : word + strlen(head)};
     for (int i = 0; gpu_card(i); i++)
-        text_add(&known, "%s%s", i ? ", " : "", gpu_card(i)->name);
+        suggest_offer(&near, gpu_card(i)->name);
     err_set(e, TS_BAD_INPUT, "machine: %s at '%.40s'", why, word);
-    return err_hint(e,
-                    "write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) shared:100KB(48KB) "
-                    "memory:8GB(400GB/s) clock:1500MHz; known cards are %s",
-                    text_str(&known));
+    suggest_hint(&near, "known cards are", e);
+    return err_hint(e, "write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) shared:100KB(48KB) "
+                       "memory:8GB(400GB/s) clock:1500MHz");
 }
 
 static bool in_brackets(const char **s, bool (*read)(const char **s, int64_t *out), int64_t *out)

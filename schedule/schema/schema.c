@@ -220,28 +220,24 @@ static void hash_rules(const json *rules, char hex[65])
     digest_hex(&d, hex);
 }
 
-/* known NULL: whoever asks knows no other targets, and takes any name. */
-static bool is_known(const schema_use *by, const char *name)
+static bool check_target(const rule *r, const char *name, const char *const *known, err *e)
 {
-    int i = 0;
-    while (by->known && by->known[i] && strcmp(by->known[i], name))
-        i++;
-    return !by->known || by->known[i];
+    ENDED_BY(suggest_free) suggestion near = {.word = name};
+    for (; *known; suggest_offer(&near, *known++))
+        if (!strcmp(*known, name))
+            return true;
+    err_set(e, TS_BAD_INPUT, "%s: there is no target \"%s\"", r->target_place, name);
+    return suggest_hint(&near, "rules are for back ends or kinds of machines:", e);
 }
 
-/* A rule for a target that does not exist would never be used, and nobody told. */
+/* A rule for a target that does not exist would never be used, and nobody told. known NULL: whoever asks knows no other
+ * targets, and takes any name. */
 static bool check_targets(const schema *s, const schema_use *by, err *e)
 {
-    ENDED_BY(text_free) text all = {0};
-    for (int i = 0; i < s->n_rule; i++)
-        for (int k = 0; k < s->rule[i].n_target; k++) {
-            if (is_known(by, s->rule[i].target[k]))
-                continue;
-            for (int n = 0; by->known[n]; n++)
-                text_add(&all, "%s%s", n ? ", " : "", by->known[n]);
-            err_set(e, TS_BAD_INPUT, "%s: there is no target \"%s\"", s->rule[i].target_place, s->rule[i].target[k]);
-            return err_hint(e, "rules are for back ends or kinds of machines: %s", text_str(&all));
-        }
+    for (int i = 0; by->known && i < s->n_rule; i++)
+        for (int k = 0; k < s->rule[i].n_target; k++)
+            if (!check_target(&s->rule[i], s->rule[i].target[k], by->known, e))
+                return false;
     return true;
 }
 

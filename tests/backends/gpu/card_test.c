@@ -102,10 +102,11 @@ static void test_hint(void)
     gpu_facts f;
     err e = {0};
     CHECK(!gpu_read(&f, "gpu:h101", &e));
-    CHECK_TEXT(strchr(e.text, '\n'),
-               "\n  hint: write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) shared:100KB(48KB) "
-               "memory:8GB(400GB/s) clock:1500MHz; known cards are a10, a100, a100-40gb, h100, h200, l4, l40s, "
-               "mi300x, rtx3090, rtx4090");
+    CHECK_TEXT(
+        strchr(e.text, '\n'),
+        "\n  hint: did you mean h100?\n  hint: known cards are a10, a100, a100-40gb, h100, h200, l4, l40s, mi300x, "
+        "rtx3090, rtx4090\n  hint: write it like: gpu:h100, or gpu:mine processor:40 lane:1536(1024) "
+        "shared:100KB(48KB) memory:8GB(400GB/s) clock:1500MHz");
 }
 
 static void cannot_be(const char *in, const char *want)

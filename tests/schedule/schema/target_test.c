@@ -53,10 +53,9 @@ int main(void)
                      groups = {.by = "null", .kind = "gpu", .known = known};
     follows(two_cores, "threads", "m/4@core n/16 k m@unroll n@vector");
     follows("gpu:h100", "groups", "m@block n/32@block k n@lane");
-    reads(
-        "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"target\":\"gpuu\"}}]}", &threads,
-        "x.json:1:50 (/rules/0/match/target): there is no target \"gpuu\"\n  hint: rules are for back ends or kinds of "
-        "machines: c, null, cpu, gpu");
+    reads("{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"target\":\"gpuu\"}}]}", &threads,
+          "x.json:1:50 (/rules/0/match/target): there is no target \"gpuu\"\n  hint: did you mean gpu?\n  hint: "
+          "rules are for back ends or kinds of machines: c, null, cpu, gpu");
     reads("{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"target\":[]}}]}", &threads,
           "x.json:1:50 (/rules/0/match/target): \"target\" is an empty list; leave it out instead");
     reads("{\"format\":\"tiling/1\",\"target\":\"gpu\",\"rules\":[]}", &groups, "");
