@@ -55,6 +55,7 @@ typedef struct search {
     int *rank;       /* by the same: which of its kind it is */
     int *readers;    /* by node id: see kind */
     bool *asked;     /* by node id: a rule takes another way, whatever it costs */
+    bool *done;      /* by node id: another way was taken */
     plan *into;      /* that the search is for: keeps what is declined, */
     declined *why;   /* by node id: before there are kinds, of nodes that offer another way */
 } search;
@@ -221,15 +222,15 @@ static void take(search *s, int64_t spare)
     }
 }
 
-static bool is_taken(const void *user, const node *old)
+static bool is_taken(const search *s, const node *old)
 {
-    const search *s = user;
     const kind *k = s->kind_of[old->id] ? &s->kind[s->kind_of[old->id] - 1] : NULL;
     return k && s->rank[old->id] < k->taken;
 }
 
-static const node *alternative_of(graph *g, const node *n)
+static const node *alternative_of(const plan *p, graph *g, const node *n)
 {
+    (void)p;
     return n->op->alternative(g, n);
 }
 
@@ -286,6 +287,7 @@ static const node *cheaper(void *user, const node *old, const node *now)
     }
     MUST(type_equal(&other->type, &now->type));
     g_label(g, other, old->label);
+    s->done[old->id] = true;
     stands_for(s->into, other, now, s->kind[s->kind_of[old->id] - 1].way);
     return other;
 }
@@ -333,6 +335,7 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
                 .kind_of = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.kind_of),
                 .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
                 .asked = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.asked),
+                .done = arena_array(&into->mem, (size_t)p->g->n + 1, sizeof *s.done),
                 .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
     if (p->as_written)
         return true;
@@ -343,7 +346,7 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
     *found = s.n || memcmp(root, p->root, (size_t)p->n_root * sizeof *root);
-    if (p->n_variable && !extents_rewrite(into, &(extents_rewriting){root, is_taken, alternative_of, &s}))
+    if (p->n_variable && !extents_rewrite(into, &(extents_rewriting){root, s.done, alternative_of}))
         return true;
     into->root = root, note_taken(&s, into);
     return true;
@@ -352,7 +355,7 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
 bool pass_alternatives(plan *p, err *e)
 {
     bool found = false;
-    if (p->n_variable ? !p->small : !blocks_take(p, e)) /* long ones end at other blocks at other extents */
+    if (p->n_variable ? !p->variables->small : !blocks_take(p, e)) /* long ones end at other blocks at other extents */
         return !err_is(e);
     plan trial = *p;
     trial.mem = (arena){0};

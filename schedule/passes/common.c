@@ -7,7 +7,6 @@
 #include "graph/passes/spell.h"
 #include "schedule/fuse/fuse.h"
 #include "schedule/passes/passes.h"
-#include "schedule/plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

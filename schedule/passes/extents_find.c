@@ -13,7 +13,6 @@
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
 #include "schedule/passes/extents_pair.h"
-#include "schedule/passes/passes.h"
 #include "schedule/passes/unflatten.h"
 
 #include <string.h>
@@ -314,13 +313,16 @@ static bool settle(pairing *q)
     return ok;
 }
 
-static pairing pairing_make(plan *p, err *e)
+/* r: what is done of the graph of `before`, in all graphs; NULL: they are as they are */
+static pairing pairing_make(plan *p, pairing *before, const extents_rewriting *r, err *e)
 {
     const size_t nodes = (size_t)p->g->n + 1;
-    pairing q = {.p = p, .learns = -1, .e = e};
+    pairing q = {.p = p, .learns = -1, .e = e, .before = before, .root = p->root};
     p->n_varies = p->g->n; /* what was known of extents is forgotten */
     p->varies = arena_array(&p->mem, nodes, sizeof *p->varies);
     p->sized = arena_array(&p->mem, nodes, sizeof *p->sized);
+    if (r)
+        q.rewriting = *r, q.root = r->root;
     q.mate = arena_array(&p->mem, nodes, sizeof *q.mate);
     q.open = arena_array(&q.mem, nodes, sizeof *q.open);
     q.met = arena_array(&q.mem, nodes, sizeof *q.met);
@@ -334,13 +336,15 @@ static pairing pairing_make(plan *p, err *e)
     return q;
 }
 
-static bool keep(pairing *q, bool ok) /* the plan's expressions are in its arena */
+/* What was found is the plan's, in its arena, and asked again where its graph is rewritten. */
+static bool keep(pairing *q, bool ok)
 {
-    if (ok)
-        arena_take(&q->p->mem, &q->mem);
-    else
-        arena_free(&q->mem);
-    return ok;
+    plan *p = q->p;
+    if (!ok)
+        return arena_free(&q->mem), false;
+    arena_take(&p->mem, &q->mem);
+    p->paired = arena_get(&p->mem, sizeof *p->paired);
+    return *p->paired = *q, true;
 }
 
 /* The roots; those that are constants are computed, in case they follow variables. */
@@ -360,114 +364,128 @@ static bool unflatten(plan *p, err *e)
     return ok || err_set(e, p->g->err.code, "%s", p->g->err.text);
 }
 
-/* The other graph as it would be planned, as far as that changes it. */
-static bool prepare(const plan *p, const other_extents *x, bool apart, plan *other, err *e)
+/* Nothing is learned; what it takes at the least extents is tried where it is not so as it is near the bounds. */
+static bool holds(pairing *q, const other_extents *x, const node *const *there)
 {
+    bool ok = walk(q, x, q->root, there);
+    if (!ok && q->learns < 0)
+        *q->e = (err){0}, q->least = true, ok = walk(q, x, q->root, there), q->least = false;
+    return ok;
+}
+
+static const node *rewritten(void *user, const node *old, const node *now)
+{
+    const pairing *q = user;
+    return q->is[old->id] ? q->rewriting.there(q->p, q->before->of->graph, now) : now;
+}
+
+/* The other graph, of which the nodes have their mates, is rewritten where the plan's was. */
+static bool rewrite(pairing *q, plan *other)
+{
+    const pairing *was = q->before;
+    const node **root = arena_array(&other->mem, (size_t)other->n_root + 1, sizeof *root);
+    q->is = arena_array(&other->mem, (size_t)other->g->n + 1, sizeof *q->is);
+    for (int i = 0; i < was->p->n_varies; i++)
+        if (was->mate[i] && q->rewriting.done[i])
+            q->is[was->mate[i]->id] = true;
+    const bool ok = g_rewrite(other->g, other->n_root, other->root, rewritten, q, root);
+    other->root = root;
+    return ok || err_set(q->e, other->g->err.code, "%s", other->g->err.text);
+}
+
+/* The other graph as it would be planned, as far as that changes it. */
+static bool prepare(pairing *q, const other_extents *x, plan *other)
+{
+    const plan *p = q->p;
+    if (q->before) {
+        q->before->e = q->e;
+        return prepare(q->before, x, other) && holds(q->before, x, other->root) && rewrite(q, other);
+    }
     *other = (plan){.on = p->on, .as_written = p->as_written, .whole_sums = true, .g = x->graph, .n_root = p->n_root};
     other->root = computed(x->graph, &other->mem, p->n_root, x->root);
-    return pass_join(other, e) && pass_known(other, e) && (!apart || unflatten(other, e));
+    return pass_join(other, q->e) && pass_known(other, q->e) && (!q->apart || unflatten(other, q->e));
 }
 
 bool pairing_hold(pairing *q, const other_extents *x)
 {
-    const plan *p = q->p;
     plan other = {0};
-    bool ok = prepare(p, x, q->apart, &other, q->e);
-    if (ok && !walk(q, x, p->root, other.root)) {
-        q->least = q->learns < 0, *q->e = q->least ? (err){0} : *q->e;
-        ok = q->least && walk(q, x, p->root, other.root), q->least = false;
-    }
+    const bool ok = prepare(q, x, &other) && holds(q, x, other.root);
     arena_free(&other.mem);
     return ok;
 }
 
 /* ---- the graph at a small extent ---- */
-struct small {
-    const node *const *root, **mate; /* mate: by id of the plan's own nodes, as they were then */
-    int n;
-};
-
-/* Learns from the first graphs, one for each variable; those at the least extents, and then the small one, have to be
- * what was found. apart: axes that were made one are kept apart in all of them. */
-static bool find_all(plan *p, bool apart, err *e)
+/* It has to be what was found; of its nodes it is asked later what choices gain there. */
+static bool hold_small(pairing *q)
 {
-    const variables *v = p->variables;
-    pairing q = pairing_make(p, e);
-    bool ok = true;
-    for (int k = 0; ok && k < v->n_other + (v->small != NULL); k++) {
-        const bool small = k == v->n_other;
-        const other_extents *x = small ? v->small : &v->other[k];
-        plan other = {0};
-        q.learns = k < v->n ? k : -1, q.least = k >= v->n && !small;
-        ok = prepare(p, x, apart, &other, e) && walk(&q, x, p->root, other.root);
-        if (ok && small) {
-            p->small = arena_get(&p->mem, sizeof *p->small);
-            *p->small = (struct small){other.root, q.mate, p->g->n};
-            arena_take(&p->mem, &other.mem);
-        } else
-            arena_free(&other.mem);
-    }
-    return keep(&q, ok && settle(&q));
+    const other_extents *x = q->p->variables->small;
+    const bool ok = !x || pairing_hold(q, x);
+    q->small = x ? q->mate : NULL, q->mate = arena_array(&q->p->mem, (size_t)q->p->n_varies + 1, sizeof *q->mate);
+    return ok;
 }
 
-/* What it is that stands in the way is said of whole numbers, or that there are too many extents. */
-static bool find_any(plan *p, bool apart, err *e)
+const node *extents_small_node(const plan *p, const node *n)
 {
+    const pairing *q = p->paired;
+    return !p->n_variable ? n : q && q->small && n->id < p->n_varies ? q->small[n->id] : NULL;
+}
+
+/* ---- finding ---- */
+/* Learns from the first graphs, one for each variable; others have to be what was found. */
+static bool find_all(pairing *q, int n, const other_extents *of)
+{
+    bool ok = true;
+    for (int k = 0; ok && k < n; k++)
+        q->learns = k < q->p->n_variable ? k : -1, ok = pairing_hold(q, &of[k]);
+    q->learns = -1;
+    return keep(q, ok && hold_small(q) && settle(q));
+}
+
+/* apart: axes that were made one are kept apart in all graphs. What it is that stands in the way is said of whole
+ * numbers, or that there are too many extents. */
+static bool find_any(plan *p, bool apart, pairing *before, const extents_rewriting *r, err *e)
+{
+    const variables *v = p->variables;
     int64_t longest = 0;
-    for (int v = 0; v < p->n_variable; v++)
-        longest = int_max(longest, p->variable[v].high - p->variable[v].low);
-    bool found = find_all(p, apart, e);
-    const int64_t guesses = 2 * int_min(longest, MOST_PERIOD); /* each without limits first */
+    for (int i = 0; i < p->n_variable; i++)
+        longest = int_max(longest, p->variable[i].high - p->variable[i].low);
+    bool found = false;
+    if (before && !before->parts && v->small) { /* what is cut in two there is so at all extents, if these are whole */
+        pairing q = pairing_make(p, before, r, e);
+        found = find_all(&q, 1, v->small), *e = (err){0};
+    }
+    if (!found) {
+        pairing q = pairing_make(p, before, r, e);
+        q.apart = apart, found = find_all(&q, v->n_other, v->other);
+    }
+    const int64_t known = before && before->parts ? before->period : 1; /* that of what is rewritten is a part of it */
+    const int64_t guesses = 2 * int_min(longest, MOST_PERIOD) / known;  /* each without limits first */
     for (int64_t i = 0; !found && e->code == TS_UNSUPPORTED && i < guesses; i++) {
         err own = {0};
-        pairing q = pairing_make(p, &own);
-        q.parts = true, q.apart = apart, q.limited = i % 2, p->small = NULL;
-        const bool fits = pairing_guess(&q, i / 2 + 1), cheap = fits && pairing_affordable(&q);
-        found = keep(&q, cheap && pairing_everywhere(&q) && settle(&q));
+        pairing q = pairing_make(p, before, r, &own);
+        q.parts = true, q.apart = apart, q.limited = i % 2, q.period = known * (i / 2 + 1);
+        const bool fits = pairing_guess(&q), cheap = fits && pairing_affordable(&q);
+        found = keep(&q, cheap && pairing_everywhere(&q) && hold_small(&q) && settle(&q));
         if (found || (fits && !cheap))
             return *e = own, found;
     }
     return found;
 }
 
-const node *extents_small_node(const plan *p, const node *n)
-{
-    return !p->n_variable ? n : p->small && n->id < p->small->n ? p->small->mate[n->id] : NULL;
-}
-
-typedef struct there { /* by id of the nodes there: what is to be done of them */
-    const extents_rewriting *by;
-    graph *g;
-    const bool *is;
-    int n;
-} there;
-
-static const node *rewritten(void *user, const node *old, const node *now)
-{
-    const there *t = user;
-    return old->id < t->n && t->is[old->id] ? t->by->there(t->g, now) : now;
-}
-
 bool extents_rewrite(plan *p, const extents_rewriting *r)
 {
-    struct small *m = p->small;
     const plan was = *p;
+    plan *then = arena_get(&p->mem, sizeof *then);
+    pairing *before = p->paired;
     err ignored = {0};
-    graph *g = p->variables->small->graph;
-    bool *is = arena_array(&p->mem, (size_t)g->n + 1, sizeof *is);
-    const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
-    for (int i = 0; i < m->n; i++)
-        if (m->mate[i] && r->done(r->user, p->g->node[i]))
-            is[m->mate[i]->id] = true;
-    if (g_rewrite(g, p->n_root, m->root, rewritten, &(there){r, g, is, g->n}, root)) {
-        pairing q = pairing_make(p, &ignored);
-        q.learns = 0;
-        if (keep(&q, walk(&q, p->variables->small, r->root, root) && settle(&q)))
-            return true;
+    *then = was, then->mem = (arena){0}, before->p = then;
+    const bool found = find_any(p, false, before, r, &ignored);
+    arena_take(&p->mem, &before->mem);
+    if (!found) {
+        const arena mem = p->mem; /* what was asked for meanwhile is in it */
+        *p = was, p->mem = mem, before->p = p;
     }
-    arena mem = p->mem; /* what was asked for meanwhile is in it */
-    *p = was, p->mem = mem;
-    return false;
+    return found;
 }
 
 bool pass_extents(plan *p, err *e)
@@ -476,11 +494,11 @@ bool pass_extents(plan *p, err *e)
         return true;
     err as_it_is = {0}, kept_apart = {0};
     p->root = computed(p->g, &p->mem, p->n_root, p->root);
-    if (find_any(p, false, p->n_variable > 1 ? &as_it_is : e))
+    if (find_any(p, false, NULL, NULL, p->n_variable > 1 ? &as_it_is : e))
         return true;
     if (p->n_variable == 1) /* else extents may be products of several */
         return false;
-    if (unflatten(p, &kept_apart) && find_any(p, true, &kept_apart))
+    if (unflatten(p, &kept_apart) && find_any(p, true, NULL, NULL, &kept_apart))
         return true;
     *e = kept_apart.code == TS_UNSUPPORTED ? kept_apart
                                            : as_it_is; /* what cannot be rewritten is no fault of the model */

@@ -3,6 +3,7 @@
  * nodes; all is of the pairing's arena, but extents and mates, which are the plan's. */
 #pragma once
 #include "graph/affine/index.h"
+#include "schedule/passes/passes.h"
 #include "schedule/plan/extents.h"
 
 /* A constant of which other graphs have a part: the first elements along each dimension, but the last along those in
@@ -15,7 +16,12 @@ typedef struct aligned {
 
 typedef struct pairing {
     plan *p;
-    const expr **form; /* the element, with extents where numbers follow them; of constants as they lie there */
+    const node *const *root; /* of its graph, or what these become */
+    struct pairing *before; /* of the graph that is rewritten, with a plan as it was then; NULL: it is as it was said */
+    extents_rewriting rewriting; /* how it is; */
+    bool *is;                    /* by id of the nodes there: what stands for one of which that was done */
+    const node **small; /* by id of the plan's nodes: what stands for it at the small extent; NULL: there is none */
+    const expr **form;  /* the element, with extents where numbers follow them; of constants as they lie there */
     aligned *aligned;
     bool *seen, *within; /* met; part of what is computed at the bounds, whatever a run says */
     const node **reader; /* who read it when it was met first; NULL: it is a result */
@@ -30,6 +36,7 @@ typedef struct pairing {
      * `parts` allows; a limit from which on they rise, or to which they do */
     enum { RISES, ROUNDS, LIMITS } how;
     bool parts, limited; /* limited: or sums up to a number */
+    int64_t period;      /* of parts: the steps after which all of them have risen by whole numbers */
     bool apart;          /* axes that were made one are kept apart in all graphs */
     bool least;          /* at the least extents, where axes of one element are none, and views are left out */
     const node **mate;   /* the node there; the plan's */
@@ -54,8 +61,8 @@ bool pairing_refuse(pairing *q, const node *n, const char *why); /* false */
 bool pairing_hold(pairing *q, const other_extents *x);
 
 /* ---- parts of variables ---- */
-bool pairing_guess(pairing *q, int64_t period); /* which holds at the least extents, too */
-bool pairing_affordable(pairing *q);            /* to hold what was guessed at every extent, which is the proof */
+bool pairing_guess(pairing *q);      /* which holds at the least extents, too */
+bool pairing_affordable(pairing *q); /* to hold what was guessed at every extent, which is the proof */
 bool pairing_everywhere(pairing *q);
 
 /* ---- constants ---- */

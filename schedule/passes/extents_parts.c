@@ -6,6 +6,7 @@
 #include "schedule/passes/extents_pair.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_WALKED = 1 << 20 }; /* nodes, all graphs together, and 1024 elements of constants as one: some seconds */
 
@@ -16,40 +17,33 @@ static bool pair_at(pairing *q, const int64_t *size)
     return x && pairing_hold(q, x);
 }
 
-static void highest(const plan *p, int64_t *size)
+static const other_extents *least(const plan *p) /* of all variables */
 {
-    for (int v = 0; v < p->n_variable; v++)
-        size[v] = p->variable[v].high;
-}
-
-static void least(const plan *p, int64_t *size)
-{
-    for (int v = 0; v < p->n_variable; v++)
-        size[v] = p->variable[v].low;
+    return &p->variables->other[p->variables->n_other - 1];
 }
 
 static bool learn(pairing *q, int how, int v, int64_t extent)
 {
     int64_t size[MOST_VARIABLES] = {0};
-    highest(q->p, size);
+    for (int i = 0; i < q->p->n_variable; i++)
+        size[i] = q->p->variable[i].high;
     size[v] = extent, q->learns = v, q->how = how;
     return pair_at(q, size);
 }
 
-bool pairing_guess(pairing *q, int64_t period)
+bool pairing_guess(pairing *q)
 {
     bool ok = true;
     for (int v = 0; ok && v < q->p->n_variable; v++) {
         const int64_t high = q->p->variable[v].high, most = high - q->p->variable[v].low;
-        const int64_t whole = int_min(period, most);
+        const int64_t whole = int_min(q->period, most);
         for (int64_t i = 0; ok && i < whole; i++)
             ok = learn(q, i ? ROUNDS : RISES, v, high - (i ? i : whole));
         for (int64_t i = 0; ok && q->limited && i < whole + 1; i++)
             ok = learn(q, i > 1 ? ROUNDS : LIMITS, v, high - most + (i == 1 ? whole : i > 1 ? i - 1 : 0));
     }
-    int64_t size[MOST_VARIABLES] = {0};
-    least(q->p, size), q->learns = -1;
-    return ok && pair_at(q, size);
+    q->learns = -1;
+    return ok && pairing_hold(q, least(q->p));
 }
 
 bool pairing_affordable(pairing *q)
@@ -78,9 +72,10 @@ bool pairing_everywhere(pairing *q)
 {
     const variable *of = q->p->variable;
     const int n = q->p->n_variable;
-    int64_t size[MOST_VARIABLES] = {0};
+    int64_t size[MOST_VARIABLES];
     int v = 0;
-    for (least(q->p, size); v < n; v < n ? size[v]++ : 0) { /* what was guessed near the bound is wrong here first */
+    for (memcpy(size, least(q->p)->size, sizeof size); v < n;
+         v < n ? size[v]++ : 0) { /* what was guessed near the bound is wrong here first */
         if (!pair_at(q, size))
             return false;
         for (v = 0; v < n && size[v] == of[v].high; v++)

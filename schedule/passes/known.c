@@ -9,7 +9,6 @@
  * that data say), and, where its sources are read otherwise too, what there is no room for. */
 #include "graph/ir/known.h"
 #include "schedule/passes/passes.h"
-#include "schedule/plan/plan.h"
 
 enum { LEAST = 4096 };                /* elements */
 static const int64_t ROOM = 64 << 20; /* bytes by which weights may grow */
@@ -18,7 +17,7 @@ typedef struct search {
     plan *p;
     const node **need;
     int n;
-    bool *known, *read; /* by node id: it needs no input; it is a root, or read by what needs one */
+    bool *known, *read; /* by node id: it needs no input, and is no root; it is read by what needs one */
     bool *factor;       /* by node id: it is an operand of a sum of products, or of trips */
     const node **now;   /* by node id: the leaf in its place */
     int64_t room;
@@ -126,14 +125,6 @@ static void find_known(search *s)
     }
 }
 
-static bool is_root(const plan *p, const node *n)
-{
-    int i = p->n_root;
-    while (i > 0 && p->root[i - 1] != n)
-        i--;
-    return i > 0;
-}
-
 static const node *largest(const node *n) /* of the leaves: it gives the name; NULL: there is none */
 {
     const node *best = n->leaf ? n : NULL;
@@ -169,9 +160,11 @@ bool pass_known(plan *p, err *e)
     s.n = g_reach(p->n_root, p->root, s.need);
     s.factor = arena_array(&p->mem, most, sizeof *s.factor);
     find_known(&s);
+    for (int i = 0; i < p->n_root; i++)
+        s.known[p->root[i]->id] = false;
     for (int i = 0; i < s.n; i++) {
         const node *n = s.need[i];
-        if (n->leaf || !s.known[n->id] || !s.read[n->id] || is_root(p, n) || !gains(&s, n))
+        if (n->leaf || !s.known[n->id] || !s.read[n->id] || !gains(&s, n))
             continue;
         const node *named = *n->label ? n : largest(n);
         s.now[n->id] = g_known(p->g, n, named ? named->label : "");

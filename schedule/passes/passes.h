@@ -25,13 +25,13 @@ bool pass_launches(plan *p, err *e); /* nothing where the target launches each k
 /* What stands for a node at a small extent of the range, in the graph there: what the least that a choice gains is
  * weighed by. n where it is in no range; NULL: nothing stands for it. */
 const node *extents_small_node(const plan *p, const node *n);
-/* A rewriting of the graph, whose roots are now `root`, is done in the graph at the small extent too: `there` of what
- * stands there for a node on which `here` was done. False, and nothing done, where the two do not fit together then. */
+/* A rewriting of the graph, whose roots are now `root`, is done in the graphs at other extents too: `there` of what
+ * stands there for a node of which something else stands here, which `done` says by id. What is computed then follows
+ * variables anew. False, and nothing done, where the graphs do not fit together then. `done` lasts as the plan does. */
 typedef struct extents_rewriting {
     const node *const *root;
-    bool (*done)(const void *user, const node *old);
-    const node *(*there)(graph *g, const node *n);
-    const void *user;
+    const bool *done;
+    const node *(*there)(const plan *p, graph *g, const node *n);
 } extents_rewriting;
 bool extents_rewrite(plan *p, const extents_rewriting *r);
 

@@ -245,9 +245,9 @@ typedef struct plan {
     const variable *variable;
     const variables *variables; /* the same while it is planned, with the graphs at other extents */
     int n_varies;
-    varying **varies;    /* by id of the first n_varies nodes: of each axis of its definition; NULL: all are constant */
-    const expr **sized;  /* by id of these: its element, where extents are in the formula of it; or NULL */
-    struct small *small; /* the only variable's: the graph there, while it is planned; NULL: there is none */
+    varying **varies;   /* by id of the first n_varies nodes: of each axis of its definition; NULL: all are constant */
+    const expr **sized; /* by id of these: its element, where extents are in the formula of it; or NULL */
+    struct pairing *paired; /* with the graphs at other extents, while it is planned; NULL: there are none */
     graph *g;
     int n_root;
     const node *const *root;
