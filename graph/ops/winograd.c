@@ -89,17 +89,17 @@ static const expr *tiles_body(defn *d)
     const winograd *w = tiling;
     arena *mem = d->mem;
     const expr *line[MAX_TILE_SIDE], *pixel[MAX_TILE_SIDE];
-    const int64_t *before = node_attr(d->node, "pads")->ints, *in = d->node->in[0]->type.dim + 2;
+    const int64_t *pads = node_attr(d->node, "pads")->ints, *in = d->node->in[0]->type.dim + 2;
     for (int p = 0; p < w->t; p++) {
         for (int q = 0; q < w->t; q++) {
             const int64_t at[] = {p, q};
             const expr *sub[4] = {x_axis(mem, 2), x_axis(mem, 5)}, *inside = NULL;
             for (int s = 0; s < 2; s++) {
-                const int64_t low = at[s] - before[s], high = low + (d->extent[3 + s] - 1) * w->m;
+                const int64_t low = at[s] - pads[s];
                 sub[2 + s] = x_offset(mem, x_axis(mem, 3 + s), w->m, low);
                 if (low < 0)
                     inside = x_both(mem, inside, x2(mem, "le", x_whole(mem, 0), sub[2 + s]));
-                if (high >= in[s])
+                if (at[s] + pads[2 + s] > 2) /* the last tile begins before the last place of the kernel */
                     inside = x_both(mem, inside, x2(mem, "lt", sub[2 + s], x_whole(mem, in[s])));
             }
             pixel[q] = defn_at(d, 0, sub);
