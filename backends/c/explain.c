@@ -15,15 +15,15 @@ static void put_cycles(text *t, const plan *p, const op_counts *c)
     json_add(t, "cycles:{operations:%.0f,loads:%.0f}", products, loads);
 }
 
-bool c_count(const plan *p, const kernel *k, op_counts *out)
+bool c_count(const plan *p, const kernel *k, op_counts *out, footprint *bytes)
 {
     err e = {0}; /* who builds it is told why */
-    return kernel_counted(&c_dialect, p, k, out, &e);
+    return kernel_counted(&c_dialect, p, k, out, bytes, &e);
 }
 
-bool c_explain(const plan *p, const kernel *k, op_counts *counts, text *out)
+bool c_explain(const plan *p, const kernel *k, op_counts *counts, footprint *bytes, text *out)
 {
-    if (!c_count(p, k, counts))
+    if (!c_count(p, k, counts, bytes))
         return false;
     const op_counts c = *counts;
     json_add(out, "instructions:{multiply_adds:%.0f,dots:%.0f,others:%.0f,loads:%.0f,broadcasts:%.0f,stores:%.0f",

@@ -2,5 +2,5 @@
 #pragma once
 #include "schedule/plan/plan.h"
 
-bool c_count(const plan *p, const kernel *k, op_counts *out); /* target.count */
-bool c_explain(const plan *p, const kernel *k, op_counts *counts, text *out);
+bool c_count(const plan *p, const kernel *k, op_counts *out, footprint *bytes); /* target.count */
+bool c_explain(const plan *p, const kernel *k, op_counts *counts, footprint *bytes, text *out);

@@ -62,8 +62,11 @@ void chunks_open(emitter *m, const strip *c)
         loop_name(m, t, 0, m->chunks.name);
     for (int i = 0; m->d->chunks[i]; i++)
         callees_form(m->out.uses, m->d, m->d->chunks[i], "");
-    code_open(&m->out.code,
-              (stmt){.kind = S_CHUNKS, .name = m->chunks.name, .trips = c->end, .to = product(m, 0, c->loop, c->end)});
+    code_open(&m->out.code, (stmt){.kind = S_CHUNKS,
+                                   .depth = !c->loop,
+                                   .name = m->chunks.name,
+                                   .trips = c->end,
+                                   .to = product(m, 0, c->loop, c->end)});
 }
 
 const cexpr *chunks_trip(const emitter *m, int l)

@@ -5,7 +5,8 @@
  *        │  scan, scatter
  *        │  vectors.c (a loop over lanes as one over vectors), value.c, shape.c (how values are computed), vexpr.c
  *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
- *        └─ cstyle.c, text.c, access.c (expressions and places), cexpr.c, stmt.c, print.c, count.c (trees), library.c
+ *        └─ cstyle.c, text.c, access.c (expressions and places), cexpr.c, stmt.c, print.c (trees), library.c
+ *        └─ count.c, live.c, touch.c, footprint.c (what a tree does)
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
  * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:
@@ -65,8 +66,8 @@ bool kernel_write(const dialect *d, const plan *p, const kernel *k, kernel_text 
 bool kernel_write_alone(const dialect *d, const plan *p, const kernel *k, kernel_text *out, err *e);
 /* Adds its statements ("tree"; those of all trips, of a scan), or its text by itself ("text"); see ts_plan_kernel. */
 bool kernel_show(const dialect *d, const plan *p, const kernel *k, const char *as, text *out, err *e);
-/* What its text does, without the text */
-bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, err *e);
+/* What its text does, and on which bytes it works (NULL: nobody asks), without the text */
+bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, footprint *bytes, err *e);
 /* Where in memory the lanes of its groups are */
 bool kernel_touched(const dialect *d, const plan *p, const kernel *k, touching *to, err *e);
 void kernel_text_free(kernel_text *k);

@@ -264,7 +264,8 @@ typedef struct emitter {
     tile_list tiles;
     tile_state tile;
     varying_state varies;
-    touching *touching; /* who asks what is touched, in place of text; NULL: nobody */
+    touching *touching;   /* who asks what is touched, in place of text; NULL: nobody */
+    footprint *footprint; /* the same of what loops work on */
 } emitter;
 
 /* MERGE: of a vector; GATHER: of lanes of a group; CARRY: states make a step; SPILL: sums leave the registers; TAKE:
@@ -498,6 +499,7 @@ const expr *with_fused(emitter *m, const expr *x); /* the same of what a fold su
 const expr *without_round_trips(emitter *m, const expr *x); /* conversions that change nothing here */
 /* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */
+int loop_depth(const emitter *m, const nest *t, int l);                /* loops entered with it, shared ones first */
 void stage_enter(emitter *m, int i); /* the stage is the one at hand, with all that is known of it as a whole */
 void kernel_statements(emitter *m);  /* gives operands, scratch, tiles and m->code */
 void op_counts_add(op_counts *c, const op_counts *more, double times);
@@ -507,6 +509,8 @@ double stmt_trips(const stmt *s);                    /* of a loop */
 bool stmt_gathers(const stmt *s);                    /* it is a loop over elements of a vector, one by one */
 bool op_places(const char *does);                    /* its first argument is a place in memory */
 bool op_reads(const char *does);                     /* which it reads */
+/* footprint.c */
+void kernel_footprint(const emitter *m, footprint *to); /* of its statements */
 /* live.c */
 void kernel_live(const emitter *m);            /* tells of its tiles what they take, and spill */
 void emit_meet(emitter *m);                    /* the workers of a group wait for one another */

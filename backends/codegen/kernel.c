@@ -61,6 +61,11 @@ void loop_name(const emitter *m, const nest *t, int l, char name[24])
              shared || m->k->n_stage == 1 ? l : m->k->shared.n + l);
 }
 
+int loop_depth(const emitter *m, const nest *t, int l)
+{
+    return (t == &m->k->shared ? 0 : m->k->shared.n) + l + 1;
+}
+
 /* Behind the last of trips up to `all` that counts: those that a mask leaves, and that there are in this run */
 static const cexpr *end_of(emitter *m, int l, const strip *c, int64_t all)
 {
@@ -68,20 +73,27 @@ static const cexpr *end_of(emitter *m, int l, const strip *c, int64_t all)
     return c->count ? cexpr_least(m->mem, end, c->count) : end;
 }
 
-static void enter_plain(emitter *m, const char *name, int l, const strip *c, const loop *q)
+static void enter_plain(emitter *m, const char *name, const nest *t, int l, const strip *c)
 {
+    const loop *q = &t->loop[l];
     const bool there = !c->first && c->end == 1; /* an axis has one element at least */
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .role = q->role->name,
+                                   .stage = m->stage.at,
+                                   .depth = loop_depth(m, t, l),
                                    .name = name,
                                    .from = emit_whole(m, c->first),
                                    .to = there ? emit_whole(m, 1) : end_of(m, l, c, c->end),
                                    .trips = c->end - c->first});
 }
 
-static void name_trip(emitter *m, const char *name, const strip *c)
+static void name_trip(emitter *m, const char *name, int depth, const strip *c)
 {
-    code_add(&m->out.code, (stmt){.kind = S_CONSTANT, .name = name, .value = cexpr_number(m->mem, c->first)});
+    code_add(&m->out.code, (stmt){.kind = S_CONSTANT,
+                                  .name = name,
+                                  .value = cexpr_number(m->mem, c->first),
+                                  .stage = m->stage.at,
+                                  .depth = depth});
 }
 
 /* Trips that are chunks, all or some: the loop itself is around all. Whether that opened a block. */
@@ -98,17 +110,25 @@ static bool enter_chunk(emitter *m, int l, const char *name, const strip *c)
         end = !fewer ? end : end ? cexpr_least(m->mem, end, c->count) : c->count;
         test = cexpr_both(m->mem, test, cexpr_whole(m->mem, W_LESS, trip, end));
     }
-    if (test)
-        code_open(&m->out.code, (stmt){.kind = S_IF, .value = test, .share = (double)own / (double)most});
     const bool named = trip->kind == C_WORD && !strcmp(trip->text, name);
+    if (test)
+        code_open(&m->out.code, (stmt){.kind = S_IF,
+                                       .value = test,
+                                       .share = (double)own / (double)most,
+                                       .stage = m->stage.at,
+                                       .depth = named ? l + 1 : 0,
+                                       .from = emit_whole(m, c->first),
+                                       .to = emit_whole(m, c->end)});
     if (!named && own == 1)
-        name_trip(m, name, c);
-    else if (!named)
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip);
+        name_trip(m, name, l + 1, c);
+    else if (!named) {
+        stmt *s = code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), name, trip);
+        s->stage = m->stage.at, s->depth = l + 1, s->to = emit_whole(m, own);
+    }
     return test;
 }
 
-static void enter_core(emitter *m, const char *name, const strip *c)
+static void enter_core(emitter *m, const char *name, int depth, const strip *c)
 {
     const int64_t own = c->end - c->first;
     const cexpr *n = c->count ? cexpr_least(m->mem, emit_whole(m, c->all), c->count) : NULL,
@@ -126,8 +146,13 @@ static void enter_core(emitter *m, const char *name, const strip *c)
     if (c->all > own)
         to = cexpr_least(m->mem, cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)own, m->d->index_suffix)),
                          to);
-    code_open(&m->out.code,
-              (stmt){.kind = S_LOOP, .name = name, .from = share_from(m, c->all, n), .to = to, .trips = own});
+    code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                   .stage = m->stage.at,
+                                   .depth = depth,
+                                   .name = name,
+                                   .from = share_from(m, c->all, n),
+                                   .to = to,
+                                   .trips = own});
 }
 
 /* Opens loop l over some of its trips. Whether there is a block to leave. */
@@ -142,11 +167,11 @@ static bool enter(emitter *m, const nest *t, int l, const strip *c)
         opened = enter_chunk(m, l, n, c);
     else {
         if (core)
-            enter_core(m, n, c);
+            enter_core(m, n, loop_depth(m, t, l), c);
         else
-            enter_plain(m, n, l, c, q);
+            enter_plain(m, n, t, l, c);
         if (core && c->rest)
-            name_trip(m, n, c);
+            name_trip(m, n, loop_depth(m, t, l), c);
     }
     const int v = var_add(&m->sp, n, c->first, c->end - 1);
     const affine *at = core && c->end - c->first == 1 && !c->rest ? affine_const(&m->sp, 0) : affine_var(&m->sp, v);

@@ -86,7 +86,8 @@ void lanes_declare(emitter *m, const tile_made *f)
         const cexpr *own = cexpr_floor(m->mem, cexpr_word(m->mem, "lane"), inner, false);
         if (!first) /* those beyond the stage's lanes have no trip of the outermost one */
             own = cexpr_whole(m->mem, W_REST, own, emit_whole(m, all));
-        code_let(&m->out.code, of, digit_name(m, l), own);
+        stmt *s = code_let(&m->out.code, of, digit_name(m, l), own);
+        s->stage = m->stage.at, s->depth = loop_depth(m, &m->s->nest, l), s->to = emit_whole(m, all);
     }
 }
 

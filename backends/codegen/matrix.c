@@ -264,6 +264,8 @@ static void open_trips(emitter *m, int l)
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .role = q->role->name,
+                                   .stage = m->stage.at,
+                                   .depth = loop_depth(m, &m->s->nest, l),
                                    .name = name,
                                    .from = emit_whole(m, 0),
                                    .to = emit_whole(m, trips),

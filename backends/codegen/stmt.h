@@ -31,6 +31,9 @@ struct stmt {
     const char *name, *type;
     const cexpr *from, *to, *place, *value;
     const char *role; /* of a loop of a nest; NULL: one that the generator put there */
+    /* It gives the trip of a loop of a nest, S_LET and S_CONSTANT until their block ends: of that stage, how many are
+     * entered with it, 0: of none. S_LET: `to` is how many trips that are */
+    int stage, depth;
     opening how;
     int64_t step, trips, together; /* step 0: 1; trips 0: not known; of a loop that is written out: so many, 0: all */
     int64_t offset, bytes;         /* S_LET: bytes of one value, of `trips` in all; 0: it is a place, or a count */

@@ -262,6 +262,8 @@ static bool make(emitter *m, writing_way *write, kernel_text *out, err *e)
         kernel_touch(m, m->touching);
     else if (!err_is(&own))
         kernel_count(m, &out->counts);
+    if (!err_is(&own) && m->footprint)
+        kernel_footprint(m, m->footprint);
     text_free(&m->out.front), text_free(&w.tiles), text_free(&w.header);
     free(m);
     if (err_is(&own))
@@ -281,10 +283,13 @@ bool member_make(const dialect *d, const plan *p, const kernel *k, text_around o
     return k->scan ? loop_member(d, p, k, of, out, e) : make(emitter_make(d, p, k, of), write_member, out, e);
 }
 
-bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, err *e)
+bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts *out, footprint *bytes, err *e)
 {
     kernel_text own;
-    const bool ok = !k->scan && make(emitter_make(d, p, k, (text_around){0}), NULL, &own, e);
+    emitter *m = k->scan ? NULL : emitter_make(d, p, k, (text_around){0});
+    if (m)
+        m->footprint = bytes;
+    const bool ok = m && make(m, NULL, &own, e);
     if (ok)
         *out = own.counts;
     return ok;
@@ -295,7 +300,7 @@ bool kernel_touched(const dialect *d, const plan *p, const kernel *k, touching *
     kernel_text own;
     emitter *m = k->scan ? NULL : emitter_make(d, p, k, (text_around){0});
     if (m)
-        m->touching = to;
+        m->touching = to, m->footprint = to->footprint;
     return m && make(m, NULL, &own, e);
 }
 

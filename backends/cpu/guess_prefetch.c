@@ -3,12 +3,12 @@
  * half is a panel and the one behind it, a quarter or an eighth leaves the rest to what else is at work; values of more
  * than two caches are not there any more when they are read. */
 #include "backends/cpu/guess_parts.h"
-#include "schedule/nest/fit.h"
+#include "schedule/nest/stride.h"
 
 int64_t guess_stride(const plan *p, const stage *s, int load, int axis)
 {
     ENDED_BY(arena_free) arena mem = {0};
-    const affine *sum = fit_place(&(space){.mem = &mem}, p, s, load);
+    const affine *sum = stride_place(&(space){.mem = &mem}, p, s, load);
     int64_t c = affine_coef(sum, axis);
     for (int i = 0; i < sum->n; i++)
         if (sum->t[i].a->kind != A_VAR && stage_axes(s, load) >> axis & 1 && !c)

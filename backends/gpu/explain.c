@@ -81,12 +81,12 @@ static void put_estimated(text *t, const kernel *k, const gpu_figures *f)
                  (long long)f->foretold.registers, (long long)f->foretold.shared);
 }
 
-bool gpu_explain(const plan *p, const kernel *k, op_counts *counts, text *out)
+bool gpu_explain(const plan *p, const kernel *k, op_counts *counts, footprint *bytes, text *out)
 {
     gpu_figures f;
     if (!stage_nested(k->stage))
         return false;
-    gpu_figures_find(p, k, &f), *counts = f.counts;
+    gpu_figures_find(p, k, &f, bytes), *counts = f.counts;
     json_add(out, "group:{groups:%.0f,lanes:%lld,registers:%lld,shared_bytes:%lld", f.groups, (long long)f.lanes,
              (long long)f.room.registers, (long long)f.room.shared);
     put_estimated(out, k, &f);

@@ -1,7 +1,6 @@
 /* figures.c - what a kernel comes to: its groups and lanes, what bounds it, and the time that follows. */
 #include "backends/gpu/figuring.h"
 #include "backends/gpu/guess.h"
-#include "schedule/nest/fit.h"
 
 #include <math.h>
 
@@ -36,7 +35,7 @@ static void find_time(const figuring *c, const touching *told)
     f->products = each * products_of(c) / f->groups;
     f->shared = each * f->banks;
     f->cache = each * f->moved / t->level[GPU_L2].bytes_per_cycle;
-    f->memory = fmax(fit_traffic(c->p, c->k, GPU_L2), c->k->bytes) / t->level[GPU_MEMORY].bytes_per_cycle /
+    f->memory = fmax(told->footprint->traffic[GPU_L2], c->k->bytes) / t->level[GPU_MEMORY].bytes_per_cycle /
                 card->processors;
     f->latency = ceil(each / resident) * (told->waits / f->groups + STORE) * GPU_LATENCY;
     const struct {
@@ -65,17 +64,13 @@ static int64_t registers_of(const op_counts *n, const gpu_facts *card)
     return int_min((int64_t)ceil(most), card->lane_registers);
 }
 
-void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f)
+void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f, footprint *bytes)
 {
     const gpu_facts *card = gpu_facts_of(p->on);
-    const nest *outer = nest_outer(k);
-    *f = (gpu_figures){.groups = 1, .lanes = nest_group_lanes(p, k)};
-    for (int l = 0; l < outer->n; l++)
-        f->groups *= outer->loop[l].role->parallel ? (double)loop_trips(&outer->loop[l]) : 1;
-    f->groups = f->groups < 1 ? 1 : f->groups;
+    *f = (gpu_figures){.groups = (double)nest_parts(k), .lanes = nest_group_lanes(p, k)};
     const assembled *made = &k->made;
     figuring all = {.p = p, .k = k, .f = f};
-    touching told = {.each = figure_touch, .user = &all};
+    touching told = {.each = figure_touch, .user = &all, .footprint = bytes};
     f->written = p->on->touch && p->on->touch(p, k, &told);
     f->counts = told.counts;
     f->foretold = f->room = (gpu_room){

@@ -39,5 +39,6 @@ typedef struct gpu_figures {
 bool gpu_by_unit(const stage *s, unit_loops *u); /* the lanes of a warp form its products together */
 /* Multiply-adds of a processor in a cycle that a matrix unit of the target reaches */
 double gpu_unit_rate(const plan *p, const matrix_unit *u);
-void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f);
-bool gpu_explain(const plan *p, const kernel *k, op_counts *counts, text *out); /* target.explain */
+void gpu_figures_find(const plan *p, const kernel *k, gpu_figures *f, footprint *bytes); /* bytes: found, too */
+/* target.explain */
+bool gpu_explain(const plan *p, const kernel *k, op_counts *counts, footprint *bytes, text *out);

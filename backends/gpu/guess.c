@@ -6,7 +6,7 @@
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
 
-#include "schedule/nest/fit.h"
+#include "schedule/nest/stride.h"
 
 /* Lanes of a group: eight warps of 32 hide one another's waits, and divide what every card runs at once. A lane is
  * worth having for four elements. */
@@ -114,7 +114,7 @@ static int64_t gpu_vector(const plan *p, const stage *s, int axis, int64_t left)
 {
     int64_t bytes = ts_dtype_bytes(s->node->type.dtype), others = 1;
     for (int i = 0; i < s->n_load; i++) {
-        const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = fit_stride(p, s, i, axis);
+        const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = stride_along(p, s, i, axis);
         if (stride != 0 && stride != one)
             return 1;
         bytes = stride ? int_max(bytes, one) : bytes;
@@ -194,10 +194,10 @@ static int turned(const dealt *d, int column, int *row)
     const stage *s = d->s;
     int found = -1;
     for (int i = 0; i < s->n_load; i++) {
-        const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = fit_stride(d->p, s, i, column);
+        const int64_t one = ts_dtype_bytes(s->load[i]->from->type.dtype), stride = stride_along(d->p, s, i, column);
         int walked = -1;
         for (int a = 0; a < s->n_result; a++)
-            if (a != column && d->left[a] >= SQUARE / 2 && fit_stride(d->p, s, i, a) == one)
+            if (a != column && d->left[a] >= SQUARE / 2 && stride_along(d->p, s, i, a) == one)
                 walked = a;
         if (walked < 0 || stride == 0 || stride == one)
             continue;
@@ -238,7 +238,7 @@ static int along(const plan *p, const stage *s)
     const int64_t piece = largest < 0 ? 0 : SECTOR / ts_dtype_bytes(s->load[largest]->from->type.dtype);
     int axis = -1;
     for (int a = s->n_axis; largest >= 0 && a-- > 0;)
-        if (s->extent[a] > 1 && fit_stride(p, s, largest, a) == ts_dtype_bytes(s->load[largest]->from->type.dtype))
+        if (s->extent[a] > 1 && stride_along(p, s, largest, a) == ts_dtype_bytes(s->load[largest]->from->type.dtype))
             axis = a;
     return axis >= s->n_result && (s->extent[axis] >= piece || !s->n_result) ? axis : -1;
 }

@@ -5,7 +5,7 @@
 #include "backends/gpu/figures.h"
 #include "backends/gpu/guess_parts.h"
 #include "schedule/nest/box.h"
-#include "schedule/nest/fit.h"
+#include "schedule/nest/stride.h"
 #include "schedule/plan/extents.h"
 #include "schedule/nest/kept.h"
 
@@ -273,7 +273,7 @@ static int64_t room_for(const product *c)
 static int column_of(const product *c, const matrix_unit *u)
 {
     const int64_t size = ts_dtype_bytes(u->operand);
-    return fit_stride(c->p, c->s, c->load[1], c->column) == size && 2 * c->none.left[c->column] > u->n
+    return stride_along(c->p, c->s, c->load[1], c->column) == size && 2 * c->none.left[c->column] > u->n
                ? c->column
                : inner_of(c, c->columns);
 }

@@ -1,7 +1,7 @@
 /* explain.c - a plan as JSON: kernels with their loops, what fits where, and what is worth knowing about them. */
 #include "schedule/explain/explain.h"
 #include "schedule/plan/declined.h"
-#include "schedule/nest/fit.h"
+#include "schedule/nest/stride.h"
 #include "schedule/passes/launches.h"
 #include "schedule/plan/extents.h"
 #include "schedule/plan/hazard.h"
@@ -21,6 +21,14 @@ static void put_taken(text *t, const char *name, text *s) /* frees s */
 }
 
 /* ---- parts of a kernel ---- */
+typedef struct told { /* of a kernel, by its text */
+    const plan *p;
+    const kernel *k;
+    bool written; /* it has one */
+    op_counts counts;
+    footprint bytes;
+} told;
+
 /* Axis to extent, as {"m":512,"k":768}. */
 static void put_dims(text *t, const stage *s)
 {
@@ -101,45 +109,58 @@ static void put_operands(text *t, const plan *p, const kernel *k)
 }
 
 /* ---- levels: what a trip of each loop works on ---- */
-/* depth counts from the outermost loop of the kernel, shared ones first. Loops of the register tile have no level. */
-static void put_level(text *t, const plan *p, const kernel *k, const stage *s, int depth)
+/* The nearest level that holds it, and which share of it is taken (of memory: of the last cache) */
+static int level_of(const plan *p, const working_set *w, double *share)
 {
-    const bool shared = depth <= k->shared.n;
-    const stage *named = shared ? &k->stage[k->main] : s;
-    const loop *l = fit_loop(k, named, depth);
-    const bool tile = !shared && depth > k->shared.n + nest_unrolled(s);
+    for (int level = 0; level <= target_last(p->on); level++) {
+        *share = (p->on->level[level].shared ? w->all : w->bytes) / (double)target_bytes(p->on, level);
+        if (*share <= 1)
+            return level;
+    }
+    return p->on->n_level - 1;
+}
+
+/* Loop l of the stage's own, or of those that stages share. Loops of the register tile have no level. */
+static void put_level(text *t, const told *of, const stage *s, const nest *from, int l)
+{
+    const plan *p = of->p;
+    const kernel *k = of->k;
+    const bool shared = from == &k->shared, tile = !shared && l >= nest_unrolled(s);
+    const loop *q = &from->loop[l];
+    const working_set *w = footprint_of(&of->bytes, (int)(s - k->stage), l + 1 + (shared ? 0 : k->shared.n));
     text name = {0};
     double share = 0;
-    const int level = tile ? -1 : fit_level(p, k, shared && k->n_stage > 1 ? NULL : s, depth, &share);
+    const int level = level_of(p, w, &share);
     json_add(t, !shared && k->n_stage > 1 ? "{stage:%s" : "{", s->name);
-    loop_print(&name, named, l);
+    loop_print(&name, s, q);
     put_taken(t, "loop", &name);
-    json_add(t, "axis:%s,trips:%lld,step:%lld", named->letter[l->axis], (long long)loop_trips(l), (long long)l->step);
+    json_add(t, "axis:%s,trips:%lld,step:%lld", s->letter[q->axis], (long long)loop_trips(q), (long long)q->step);
     /* tail: of the last trip, when it is clipped; else 0 */
-    json_add(t, "tail:%lld,working_set:%.0f,level:%s", (long long)(l->range % l->step),
-             fit_bytes(p, k, shared && k->n_stage > 1 ? NULL : s, depth),
+    json_add(t, "tail:%lld,working_set:%.0f,level:%s", (long long)(q->range % q->step), w->bytes,
              tile ? "registers" : p->on->level[level].name);
     if (!tile && level <= target_last(p->on))
         json_add(t, "share:%.4g", share); /* four digits: what is foretold is not known better */
     text_add(t, "}");
 }
 
-static void put_levels(text *t, const plan *p, const kernel *k)
+static void put_levels(text *t, const told *of)
 {
+    const kernel *k = of->k;
     json_add(t, "levels:[");
-    for (int d = 1; d <= k->shared.n; d++)
-        put_level(t, p, k, &k->stage[k->main], d);
-    for (int i = 0; i < k->n_stage; i++)
-        for (int d = k->shared.n + 1; d <= fit_depth(k, &k->stage[i]); d++)
-            put_level(t, p, k, &k->stage[i], d);
+    for (int l = 0; of->written && l < k->shared.n; l++)
+        put_level(t, of, &k->stage[k->main], &k->shared, l);
+    for (int i = 0; of->written && i < k->n_stage; i++)
+        for (int l = 0; l < k->stage[i].nest.n; l++)
+            put_level(t, of, &k->stage[i], &k->stage[i].nest, l);
     text_add(t, "]");
 }
 
-static void put_traffic(text *t, const plan *p, const kernel *k)
+static void put_traffic(text *t, const told *of)
 {
+    const bool walked = of->written && stage_nested(of->k->stage);
     json_add(t, "traffic:{");
-    for (int level = 0; level <= target_last(p->on); level++)
-        json_add(t, "%s:%.0f", p->on->level[level].name, fit_traffic(p, k, level));
+    for (int level = 0; level <= target_last(of->p->on); level++)
+        json_add(t, "%s:%.0f", of->p->on->level[level].name, walked ? of->bytes.traffic[level] : of->k->bytes);
     text_add(t, "}");
 }
 
@@ -148,7 +169,7 @@ typedef struct notes {
     const plan *p;
     const kernel *k;
     const stage *s;
-    double registers; /* that its tiles take */
+    const told *of;
     text *t;
 } notes;
 
@@ -199,8 +220,9 @@ static void note_clipped(const notes *n)
 /* What the tile walks again and again should stay near. */
 static void note_working_set(const notes *n)
 {
-    const int l = nest_tile(n->s), depth = n->k->shared.n + l;
-    const double bytes = fit_bytes(n->p, n->k, n->s, depth), cache = (double)target_bytes(n->p->on, n->p->on->near);
+    const int l = nest_tile(n->s);
+    const double bytes = footprint_of(&n->of->bytes, (int)(n->s - n->k->stage), n->k->shared.n + l)->bytes,
+                 cache = (double)target_bytes(n->p->on, n->p->on->near);
     if (!stage_fold(n->s) || l < 1 || bytes <= cache)
         return;
     begin_note(n);
@@ -215,11 +237,12 @@ static void note_working_set(const notes *n)
 /* Allowed, since a processor has memory for what does not fit; slow. */
 static void note_registers(const notes *n)
 {
-    if (n->registers <= n->p->on->n_register || n->p->on->group)
+    const double registers = n->of->counts.registers[n->s - n->k->stage];
+    if (!stage_fold(n->s) || registers <= n->p->on->n_register || n->p->on->group)
         return;
     begin_note(n);
     text_add(n->t, "the register tile takes %.0f vector registers, %s has %d: some go through memory; unroll less\n",
-             ceil(n->registers), n->p->on->model, n->p->on->n_register);
+             ceil(registers), n->p->on->model, n->p->on->n_register);
 }
 
 /* Neighbours a multiple of so many bytes apart share one set of the first cache, which holds few of them. */
@@ -229,7 +252,7 @@ static void note_strides(const notes *n)
     const memory_level *first = n->p->on->level;
     for (int j = 0; j < s->n_load && j < 26 && stage_fold(s) && first->repeats; j++)
         for (int a = 0; a < s->n_axis; a++) {
-            const int64_t stride = kernel_hands_on(n->k, s->load[j]->from) ? 0 : fit_stride(n->p, s, j, a);
+            const int64_t stride = kernel_hands_on(n->k, s->load[j]->from) ? 0 : stride_along(n->p, s, j, a);
             const int64_t rows = nest_left(n->k, s, a, nest_tile(s) - 1);
             bool copied = false;
             for (int g = 0; g < s->n_staging; g++)
@@ -245,13 +268,13 @@ static void note_strides(const notes *n)
         }
 }
 
-static void put_notes(text *t, const plan *p, const kernel *k, const op_counts *counts)
+static void put_notes(text *t, const told *of)
 {
+    const kernel *k = of->k;
     text lines = {0};
     text_add(&lines, "%s\n", k->notes);
     for (int i = 0; i < k->n_stage; i++) {
-        const bool folds = counts && stage_fold(&k->stage[i]);
-        const notes n = {p, k, &k->stage[i], folds ? counts->registers[i] : 0, &lines};
+        const notes n = {of->p, k, &k->stage[i], of, &lines};
         note_varying(&n);
         note_clipped(&n);
         note_working_set(&n);
@@ -263,6 +286,34 @@ static void put_notes(text *t, const plan *p, const kernel *k, const op_counts *
 }
 
 /* ---- kernels ---- */
+/* Extent of an axis once every trip of its loops from number l on is a full one. */
+static double padded(const plan *p, const stage *s, int axis, int l, int64_t left)
+{
+    while (l < s->nest.n && s->nest.loop[l].axis != axis)
+        l++;
+    if (l == s->nest.n)
+        return (double)left;
+    const loop *q = &s->nest.loop[l];
+    const int64_t lane = nest_lanes(p, s);
+    if (q->role->lanes)
+        return (double)((left + lane - 1) / lane * lane);
+    if (q->step == 1)
+        return (double)left;
+    const int64_t step = q->step < left ? q->step : left;
+    return (double)((left + step - 1) / step) * padded(p, s, axis, l + 1, step);
+}
+
+/* Work of full tiles and vectors over real work, less 1 */
+static double stage_waste(const plan *p, const kernel *k, const stage *s)
+{
+    double real = 1, full = 1;
+    for (int a = 0; a < s->n_axis; a++) {
+        const int64_t left = nest_left(k, s, a, -1);
+        real *= (double)left, full *= padded(p, s, a, 0, left);
+    }
+    return real > 0 ? full / real - 1 : 0;
+}
+
 static double waste_of(const plan *p, const kernel *k) /* of all stages, by their work */
 {
     double real = 0, full = 0;
@@ -270,7 +321,7 @@ static double waste_of(const plan *p, const kernel *k) /* of all stages, by thei
         double work = 1;
         for (int a = 0; a < k->stage[i].n_axis; a++)
             work *= (double)k->stage[i].extent[a];
-        real += work, full += work * (1 + fit_waste(p, k, &k->stage[i]));
+        real += work, full += work * (1 + stage_waste(p, k, &k->stage[i]));
     }
     return real > 0 ? full / real - 1 : 0;
 }
@@ -280,8 +331,9 @@ static void put_walked(text *t, const plan *p, const kernel *k)
 {
     const stage *s = &k->stage[k->main];
     text loops = {0}, derived = {0}, own = {0};
-    op_counts counts = {0};
-    const op_counts *n = p->on->explain && p->on->explain(p, k, &counts, &own) ? &counts : NULL;
+    told of = {.p = p, .k = k};
+    of.written = p->on->explain && p->on->explain(p, k, &of.counts, &of.bytes, &own);
+    const op_counts *n = of.written ? &of.counts : NULL;
     json_add(t, "op:%s,label:%s,rule:%s", k->op, k->label, k->rule);
     if (k->apart)
         json_add(t, "apart:%s", k->apart);
@@ -298,8 +350,8 @@ static void put_walked(text *t, const plan *p, const kernel *k)
     put_stages(t, k, n);
     put_operands(t, p, k);
     json_add(t, "flops:%.0f,bytes:%.0f,calls:1", k->flops, k->bytes);
-    put_levels(t, p, k);
-    put_traffic(t, p, k);
+    put_levels(t, &of);
+    put_traffic(t, &of);
     if (n && stage_fold(s))
         json_add(t, "registers:{used:%.0f,of:%d}", ceil(n->registers[k->main]), p->on->n_register);
     tile_explain(t, p, k, n);
@@ -307,11 +359,12 @@ static void put_walked(text *t, const plan *p, const kernel *k)
         json_add_raw(t, own.s);
     text_free(&own);
     if (p->on->count) {
-        const prediction f = kernel_predict(p, k, n);
+        const prediction f = kernel_predict(p, k, n, &of.bytes);
         json_add(t, "predicted:{time_ns:%.4g,bound:%s}", f.seconds * 1e9, f.bound);
     }
     json_add(t, "tail_waste:%.4g", waste_of(p, k));
-    put_notes(t, p, k, n);
+    put_notes(t, &of);
+    footprint_free(&of.bytes);
 }
 
 static void put_launch(text *t, const plan *p, int i) /* of several kernels */

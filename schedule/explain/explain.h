@@ -55,7 +55,8 @@ typedef struct prediction {
     double seconds;
     const char *bound; /* what takes most of it: "multiplying", "loads", a level's name, "start" */
 } prediction;
-prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n); /* n NULL: to be counted here */
+/* n NULL: to be counted here */
+prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n, const footprint *bytes);
 
 void bits_explain(text *t, const plan *p); /* bits.c: "bits":{...} */
 

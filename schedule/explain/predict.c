@@ -5,7 +5,6 @@
  * compiled; every other figure is counted from the nest or is a rate, but how many
  * instructions begin in a cycle, and what a branch takes: those are assumed. */
 #include "schedule/explain/explain.h"
-#include "schedule/nest/fit.h"
 #include "schedule/nest/nest.h"
 
 #include <math.h>
@@ -13,25 +12,6 @@
 enum { MULTIPLY, LOADS, FIRST_LEVEL }; /* parts of the time; behind these one for each level that bytes come from */
 enum { N_PART = FIRST_LEVEL + MAX_LEVEL };
 enum { BRANCH = 2 }; /* cycles from one taken branch to the next */
-
-/* Bytes that every worker brings for itself, less those that one would: of operands along which the spread loops do not
- * move. */
-static double brought_again(const plan *p, const kernel *k)
-{
-    const int core = nest_parallel(k), chunks = nest_chunks(k);
-    const nest *outer = nest_outer(k);
-    uint32_t axes = 0;
-    double bytes = 0;
-    for (int l = 0; l <= core; l++)
-        axes |= l == core || l < chunks ? 1u << outer->loop[l].axis : 0;
-    for (int i = 0; axes && i < k->n_stage; i++)
-        for (int j = 0; j < k->stage[i].n_load; j++) {
-            const node *n = k->stage[i].load[j]->from;
-            if (!(stage_axes(&k->stage[i], j) & axes) && kernel_stage(k, n) < 0)
-                bytes += (double)type_count(&n->type) * stored_width(p, n);
-        }
-    return bytes * (p->threads - 1);
-}
 
 /* Cycles of all workers together: of operations on vectors, as many of which begin in one as there are multiply-adds,
  * and as many of other kinds beside them; what stands around tiles, copies among it, is done before or after. And of
@@ -74,14 +54,14 @@ static int lies_in(const plan *p, int at, const node *n)
 }
 
 /* Bytes that come from each level: what leaves the cache before it again, and what lies there or behind. */
-static void add_levels(const plan *p, const kernel *k, double part[N_PART])
+static void add_levels(const plan *p, const kernel *k, const footprint *b, double part[N_PART])
 {
     const int last = p->on->n_level - 1;
     int at = 0;
     while (at < p->n_kernel - 1 && kernel_stage(&p->kernel[at], k->stage[k->main].node) < 0)
         at++;
     for (int l = 1; l <= last; l++) {
-        double bytes = fmax(fit_traffic(p, k, l - 1) - k->bytes, 0) * (l < last);
+        double bytes = fmax(b->traffic[l - 1] - k->bytes, 0) * (l < last);
         for (int i = 0; i < k->n_stage; i++) {
             const stage *s = &k->stage[i];
             for (int j = 0; j < s->n_load; j++)
@@ -90,36 +70,32 @@ static void add_levels(const plan *p, const kernel *k, double part[N_PART])
             if (!s->scratch && level_behind(p, k->bytes) >= l)
                 bytes += stage_stored(s) * stored_width(p, s->node);
         }
-        const double apart = p->on->level[l - 1].shared ? 0 : brought_again(p, k);
+        const double apart = p->on->level[l - 1].shared ? 0 : b->apart;
         part[FIRST_LEVEL + l] += (bytes + apart) / p->on->level[l].bytes_per_cycle;
     }
 }
 
-/* Workers that have trips of the loop that is spread, on average until the last one is done */
+/* Workers that have trips of the loops that are spread, on average until the last one is done */
 static double busy(const plan *p, const kernel *k)
 {
-    const nest *outer = nest_outer(k);
-    const int core = nest_parallel(k), chunks = nest_chunks(k);
-    double trips = 1;
-    for (int l = 0; l < outer->n && l <= core; l++)
-        if (l == core || l < chunks)
-            trips *= (double)loop_trips(&outer->loop[l]);
+    const double trips = (double)nest_parts(k);
     return trips / ceil(trips / p->threads);
 }
 
-prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n)
+prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n, const footprint *bytes)
 {
     const costs *c = &p->on->cost;
     double part[N_PART] = {0}, together[3] = {0}, all = 0, most = 0;
     prediction out = {.bound = "multiplying"};
     const double start = p->on->team ? c->start_seconds : 0;
     op_counts own;
-    if (!n && stage_nested(k->stage) && !k->scan && !k->moves && p->on->count && p->on->count(p, k, &own))
-        n = &own;
+    ENDED_BY(footprint_free) footprint of = {0};
+    if (!n && stage_nested(k->stage) && !k->scan && !k->moves && p->on->count && p->on->count(p, k, &own, &of))
+        n = &own, bytes = &of;
     if (!n)
         return (prediction){kernel_seconds(k, p->on) + start, "start"};
     add_operations(p, n, part);
-    add_levels(p, k, part);
+    add_levels(p, k, bytes, part);
     for (int i = 0; i < N_PART; i++) {
         together[i == MULTIPLY ? 0 : i > FIRST_LEVEL + 1 ? 2 : 1] += part[i], all += part[i];
         if (part[i] > most)

@@ -235,7 +235,7 @@ static bool foresee(space_of *o, point *q, err *e)
     const bool good = loops_lay_out(&p, &o->own, o->which, none, e);
     if (good) {
         p.on->guess->prefetch(&p, &o->own);
-        const prediction f = kernel_predict(&p, &o->own, NULL);
+        const prediction f = kernel_predict(&p, &o->own, NULL, NULL);
         q->seconds = f.seconds, q->bound = f.bound;
     }
     arena_free(&p.mem);

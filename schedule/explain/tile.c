@@ -3,16 +3,6 @@
 #include "schedule/explain/explain.h"
 #include "schedule/nest/nest.h"
 
-static int64_t cores_of(const plan *p, const kernel *k)
-{
-    const nest *outer = nest_outer(k);
-    const int core = nest_parallel(k), chunks = nest_chunks(k);
-    int64_t trips = core < 0 || chunks ? 1 : loop_trips(&outer->loop[core]);
-    for (int l = 0; l < chunks; l++)
-        trips *= loop_trips(&outer->loop[l]);
-    return trips < p->threads ? trips : p->threads;
-}
-
 /* Of a kernel without sums, what most of its stores take */
 static double lanes_of(const op_counts *n, double all)
 {
@@ -25,7 +15,7 @@ void tile_explain(text *t, const plan *p, const kernel *k, const op_counts *n)
     const stage *s = &k->stage[k->main];
     const int64_t lanes = nest_lanes(p, s);
     const bool sums = n && n->most.times > 0;
-    json_add(t, "tile:{cores:%lld", (long long)cores_of(p, k));
+    json_add(t, "tile:{cores:%lld", (long long)int_min(nest_parts(k), p->threads));
     if (n)
         json_add(t, "lanes:%.0f", lanes_of(n, (double)lanes));
     json_add(t, "lanes_of:%lld", (long long)lanes);

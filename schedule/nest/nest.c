@@ -64,6 +64,21 @@ int nest_chunks(const kernel *k)
     return any ? core + 1 : 0;
 }
 
+bool nest_spread(const kernel *k, int l)
+{
+    const int chunks = nest_chunks(k);
+    return chunks ? l < chunks : nest_outer(k)->loop[l].role->parallel;
+}
+
+int64_t nest_parts(const kernel *k)
+{
+    const nest *t = nest_outer(k);
+    int64_t trips = 1;
+    for (int l = 0; l < t->n; l++)
+        trips *= nest_spread(k, l) ? loop_trips(&t->loop[l]) : 1;
+    return int_max(trips, 1);
+}
+
 static bool copies_alone(const stage *s, int l) /* by one worker that is not a group */
 {
     for (int i = 0; i < s->n_staging; i++)

@@ -10,7 +10,7 @@
  * numbers alone. Loops are parsed into the kernel, printed to the end of the caller's text; nothing else is kept.
  *
  * The room:  nesting: nests, made    nest, read, letters: the notation    legal: what the target can do    slice, kept,
- *            box: how copies, and what stages hand on, lie    fit: what loops come to */
+ *            box: how copies, and what stages hand on, lie    stride: how operands lie */
 #pragma once
 #include "schedule/plan/plan.h"
 
@@ -71,6 +71,8 @@ int nest_parallel(const kernel *k);      /* the first of them whose trips go to 
 /* How many of the outermost loops have their trips counted together and shared among the cores, down to the one that is
  * spread; 0: none, or that one alone within each trip of those around it. */
 int nest_chunks(const kernel *k);
+bool nest_spread(const kernel *k, int l);          /* different workers have the trips of outer loop l */
+int64_t nest_parts(const kernel *k);               /* trips of all such loops together, at least 1 */
 int64_t nest_lanes(const plan *p, const stage *s); /* elements of one vector of the stage's */
 /* Lanes that the loops of a stage, or of the stage of the kernel that has most, are given to; 1: it has no such loops.
  * A worker has so many, rounded up to whole warps. */

@@ -1,6 +1,6 @@
 /* slice.c - axes of shared loops come first, then the others as the reader walks them, its vector axis last. */
 #include "schedule/nest/slice.h"
-#include "schedule/nest/fit.h"
+#include "schedule/nest/stride.h"
 #include "schedule/nest/nest.h"
 
 static int vector_axis(const stage *s)
@@ -36,7 +36,7 @@ static int in_memory(const plan *p, const stage *s, const staging *g, const slic
     const int64_t size = ts_dtype_bytes(s->load[g->load]->from->type.dtype);
     int axis = -1;
     for (int i = 0; i < y->n; i++)
-        if (y->extent[y->order[i]] > 1 && fit_stride(p, s, g->load, y->order[i]) == size)
+        if (y->extent[y->order[i]] > 1 && stride_along(p, s, g->load, y->order[i]) == size)
             axis = y->order[i];
     return axis;
 }
@@ -57,7 +57,7 @@ static int along_pieces(const plan *p, const kernel *k, const stage *s, const st
     const node *from = s->load[g->load]->from;
     const bool laid = from->leaf && from->leaf->kind != LEAF_INPUT && k->n_stage == 1 && !p->reference;
     const int bytes = ts_dtype_bytes(from->type.dtype);
-    return !laid && bytes == TURNED && fit_stride(p, s, g->load, own) == bytes ? own : folded;
+    return !laid && bytes == TURNED && stride_along(p, s, g->load, own) == bytes ? own : folded;
 }
 
 static void find_whole(const plan *p, const kernel *k, const stage *s, const staging *g, const unit_loops *u, slice *y)

@@ -318,8 +318,7 @@ int stage_states(const stage *s);                       /* values that it folds 
 double stage_flops(const stage *s);                     /* operations on reals, over all its axes */
 /* Elements that it has to read of a load, and to write: each once, and no more than are asked for */
 double stage_read(const stage *s, const expr *load), stage_stored(const stage *s);
-uint32_t x_axes_among(const expr *const *sub, int n); /* axes that any of these walks */
-uint32_t x_axes_of(const expr *load);                 /* that any of its subscripts does */
+uint32_t x_axes_of(const expr *load); /* axes that any of its subscripts walks */
 /* A contraction: something under the fold is read again for every step of an axis that it does not have. Products of
  * rows by rows, one number for each pair, are none: a register tile would have to turn both. */
 bool stage_contracts(const stage *s);

@@ -77,12 +77,7 @@ const expr *const *stage_places(const stage *s, int load)
     return load == MAX_LOADS ? s->store : s->load[load]->arg;
 }
 
-uint32_t stage_axes(const stage *s, int load)
-{
-    return x_axes_among(stage_places(s, load), stage_value(s, load)->type.rank);
-}
-
-uint32_t x_axes_among(const expr *const *sub, int n)
+static uint32_t axes_among(const expr *const *sub, int n) /* that any of these walks */
 {
     uint32_t axes = 0;
     for (int i = 0; i < n; i++)
@@ -90,9 +85,14 @@ uint32_t x_axes_among(const expr *const *sub, int n)
     return axes;
 }
 
+uint32_t stage_axes(const stage *s, int load)
+{
+    return axes_among(stage_places(s, load), stage_value(s, load)->type.rank);
+}
+
 uint32_t x_axes_of(const expr *load)
 {
-    return x_axes_among(load->arg, load->n);
+    return axes_among(load->arg, load->n);
 }
 
 /* As products do: several operands under a fold, one of which has not all axes of the result and is therefore read

@@ -1,5 +1,8 @@
 /* target.c - rows of a target's tables. */
 #include "schedule/plan/target.h"
+#include "graph/base/base.h"
+
+#include <stdlib.h>
 
 const role *target_role(const target *t, const char *name, size_t n)
 {
@@ -57,4 +60,35 @@ const memory_space *target_group_space(const target *t)
         if (t->space[i].copied && t->space[i].shared)
             return &t->space[i];
     return NULL;
+}
+
+static working_set *find_set(const footprint *f, int stage, int depth)
+{
+    int i = 0;
+    while (i < f->n && (f->of[i].stage != stage || f->of[i].depth != depth))
+        i++;
+    return i < f->n ? &f->of[i] : NULL;
+}
+
+void footprint_add(footprint *f, const working_set *s)
+{
+    working_set *was = find_set(f, s->stage, s->depth);
+    if (was && s->bytes > was->bytes)
+        *was = *s;
+    if (was)
+        return;
+    f->of = heap_grown(f->of, f->n, &f->cap, sizeof *f->of);
+    f->of[f->n++] = *s;
+}
+
+const working_set *footprint_of(const footprint *f, int stage, int depth)
+{
+    static const working_set none;
+    const working_set *s = find_set(f, stage, depth);
+    return s ? s : &none;
+}
+
+void footprint_free(footprint *f)
+{
+    free(f->of), *f = (footprint){0};
 }

@@ -115,6 +115,21 @@ typedef struct op_counts {
     sum_counts most;
 } op_counts;
 
+/* footprint: bytes that a kernel reads and writes, as its text says. To be freed. */
+typedef struct working_set { /* distinct ones, of one trip of a loop */
+    int stage, depth;        /* which loop: of that stage (main: of all), how many are entered with it */
+    double bytes, all;       /* of a worker; of all that work at the same time */
+} working_set;
+typedef struct footprint {
+    double traffic[MAX_LEVEL]; /* that come into each level from outside it */
+    double apart;              /* that workers bring beyond the first one, each for itself */
+    int n, cap;
+    working_set *of;
+} footprint;
+void footprint_add(footprint *f, const working_set *s);                    /* of one loop the largest stays */
+const working_set *footprint_of(const footprint *f, int stage, int depth); /* nothing, where there is no such loop */
+void footprint_free(footprint *f);
+
 /* touch: the lanes of a warp that read or write memory at once, in so many of a kernel's trips as `share` says. */
 typedef struct touch {
     int stage, load;   /* which operand of it; that behind all: the result */
@@ -133,6 +148,7 @@ typedef struct touching {
     int64_t shared;
     double waits;
     op_counts counts;
+    footprint *footprint; /* to be found, too; NULL: nobody asks */
 } touching;
 
 typedef struct plan plan;
@@ -184,9 +200,9 @@ typedef struct target {
     const guesser *guess;
     /* Counts, and appends members of the kernel's JSON object that only such machines have, each after a comma; false:
      * it has no text. NULL: none of both */
-    bool (*explain)(const plan *p, const kernel *k, op_counts *counts, text *out);
-    /* Counts what the kernel's text does; false: it has none. NULL: no text is written for it */
-    bool (*count)(const plan *p, const kernel *k, op_counts *out);
+    bool (*explain)(const plan *p, const kernel *k, op_counts *counts, footprint *bytes, text *out);
+    /* Counts what the kernel's text does; false: it has none. NULL: no text is written for it. bytes NULL: these not */
+    bool (*count)(const plan *p, const kernel *k, op_counts *out, footprint *bytes);
     /* Follows what lanes touch in the kernel's text; false: it has none. NULL: its workers are no groups of lanes */
     bool (*touch)(const plan *p, const kernel *k, touching *to);
     void (*print)(const struct target *t,

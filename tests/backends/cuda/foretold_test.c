@@ -52,7 +52,8 @@ static void foretell(const plan *p, const device_texts *t, total *all)
         q->known = q->known && stage_nested(p->kernel[i].stage);
         if (!stage_nested(p->kernel[i].stage))
             continue;
-        gpu_figures_find(p, &p->kernel[i], &f);
+        footprint bytes = {0};
+        gpu_figures_find(p, &p->kernel[i], &f, &bytes), footprint_free(&bytes);
         q->sectors += f.groups * f.moved / SECTOR, q->passes += f.groups * f.banks;
     }
 }

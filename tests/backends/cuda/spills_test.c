@@ -88,7 +88,8 @@ static void try_graph(const nvrtc_api *rtc, const row *r, const char *card, cons
             int k = 0;
             while (t.unit_of[k] != u)
                 k++;
-            gpu_figures_find(p, &p->kernel[k], &f);
+            footprint bytes = {0};
+            gpu_figures_find(p, &p->kernel[k], &f, &bytes), footprint_free(&bytes);
             compile(rtc, device_unit(&t, u), arch, p->kernel[k].op, multiplies(&p->kernel[k]),
                     r->schema ? -1 : f.foretold.registers);
             if (r->units)

@@ -18,7 +18,8 @@ static bool find(planned *b, maker *make, const char *what, const char *loops, g
     snprintf(rule, sizeof rule, "{\"match\":{\"op\":[\"%s\"]},\"loops\":\"%s\"}", what, loops);
     if (!make_plan(b, &(setting){.make = make, .machine = card, .rules = rule}))
         return false;
-    gpu_figures_find(b->p, b->p->kernel, f);
+    footprint bytes = {0};
+    gpu_figures_find(b->p, b->p->kernel, f, &bytes), footprint_free(&bytes);
     return true;
 }
 

@@ -80,7 +80,8 @@ static void test_parts(void)
     gpu_figures f;
     double written = 0;
     if (make_plan(&b, &(setting){.make = deep, .machine = "gpu:h100", .rules = as_written})) {
-        gpu_figures_find(b.p, b.p->kernel, &f);
+        footprint bytes = {0};
+        gpu_figures_find(b.p, b.p->kernel, &f, &bytes), footprint_free(&bytes);
         for (int i = 0; i < f.n_access; i++)
             written += f.access[i].load == MAX_LOADS ? f.access[i].times * 32 * (double)f.access[i].bytes : 0;
         CHECK(written == 32 * 64 * 4 && f.groups == 2 * 128);

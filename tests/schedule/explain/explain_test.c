@@ -109,13 +109,14 @@ static void test_document(void)
     CHECK(number_at(root, "memory/resident_weights_bytes") == 4 * 768 * 768);
     CHECK_TEXT(text_at(root, "memory/buffers/0/kernel"), "k0");
     print_levels(&levels, k);
-    /* a and a panel of b, and what becomes of them; then a block of rows of a; then what the tile reads of them */
+    /* a and a panel of b, and what becomes of them; then a block of rows of a; then what the tile reads of them, whose
+     * sums are in registers: of four steps, of one, of one row, of one vector */
     CHECK_TEXT(text_str(&levels), "n/48@core: 16 trips of 48, tail 0, 565248 bytes, L2 0.539\n"
                                   "m/8: 16 trips of 8, tail 0, 173568 bytes, L2 0.166\n"
-                                  "k/4: 192 trips of 4, tail 0, 2432 bytes, L1 0.074\n"
-                                  "k@unroll: 4 trips of 1, tail 0, 1760 bytes, registers -1.000\n"
-                                  "m@unroll: 8 trips of 1, tail 0, 388 bytes, registers -1.000\n"
-                                  "n@vector: 48 trips of 1, tail 0, 12 bytes, registers -1.000\n");
+                                  "k/4: 192 trips of 4, tail 0, 896 bytes, L1 0.027\n"
+                                  "k@unroll: 4 trips of 1, tail 0, 224 bytes, registers -1.000\n"
+                                  "m@unroll: 8 trips of 1, tail 0, 196 bytes, registers -1.000\n"
+                                  "n@vector: 48 trips of 1, tail 0, 68 bytes, registers -1.000\n");
     text_free(&levels), cJSON_Delete(root);
     free_plan(&b);
 }

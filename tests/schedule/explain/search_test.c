@@ -36,7 +36,7 @@ static prediction predicted(maker *make, const char *set, const char *of, const 
     prediction f = {0};
     snprintf(rule, sizeof rule, "{\"match\":{\"op\":\"%s\"},\"loops\":\"%s\"}", of, loops);
     if (make_plan(&b, &(setting){make, two_cores, set, rule, 2}))
-        f = kernel_predict(b.p, &b.p->kernel[0], NULL);
+        f = kernel_predict(b.p, &b.p->kernel[0], NULL, NULL);
     free_plan(&b);
     return f;
 }
@@ -98,7 +98,7 @@ static void by_hand(void)
         const costs *c = &b.on.cost;
         const double steps = 24.0 * 48 * 40 / 8 * (40.0 / 48), clock = c->cycles_per_second; /* 5 vectors of 6 */
         const double least = steps / c->fma_per_cycle / 2 / clock,
-                     got = kernel_predict(b.p, b.p->kernel, NULL).seconds - c->start_seconds;
+                     got = kernel_predict(b.p, b.p->kernel, NULL, NULL).seconds - c->start_seconds;
         if (!CHECK(got > least && got < 3 * least))
             printf("  %g s, multiplying alone %g s\n", got, least);
     }

@@ -16,7 +16,7 @@ static void loops_say(maker *make, const char *loops, const char *want)
         return;
     text got = {0};
     op_counts n;
-    CHECK(c_count(b.p, &b.p->kernel[0], &n));
+    CHECK(c_count(b.p, &b.p->kernel[0], &n, NULL));
     tile_explain(&got, b.p, &b.p->kernel[0], &n);
     if (!CHECK_TEXT(text_str(&got), want))
         printf("  %s\n", loops);
