@@ -148,9 +148,9 @@ const cexpr *cexpr_whole_as(arena *mem, whole_op does, const char *form, int n, 
 const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr *b)
 {
     static const char *const form[] = {
-        [W_LESS] = "($0 < $1)",  [W_LEAST] = "($0 >= $1)", [W_SAME] = "($0 == $1)", [W_MIN] = "MIN($0, $1)",
-        [W_MAX] = "MAX($0, $1)", [W_BOTH] = "($0 && $1)",  [W_REST] = "($0 % $1)",  [W_QUOTIENT] = "($0 / $1)",
-        [W_TIMES] = "($0 * $1)", [W_BITS] = "($0 ^ $1)",
+        [W_LESS] = "($0 < $1)",     [W_LEAST] = "($0 >= $1)", [W_SAME] = "($0 == $1)",   [W_MIN] = "MIN($0, $1)",
+        [W_MAX] = "MAX($0, $1)",    [W_BOTH] = "($0 && $1)",  [W_EITHER] = "($0 || $1)", [W_REST] = "($0 % $1)",
+        [W_QUOTIENT] = "($0 / $1)", [W_TIMES] = "($0 * $1)",  [W_BITS] = "($0 ^ $1)",
     };
     return cexpr_whole_as(mem, does, form[does], 2, (const cexpr *const[]){a, b});
 }

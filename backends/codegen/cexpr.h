@@ -30,6 +30,7 @@ typedef enum whole_op {
     W_MIN,
     W_MAX,
     W_BOTH,
+    W_EITHER,
     W_REST,
     W_QUOTIENT, /* of what is never negative */
     W_TIMES,

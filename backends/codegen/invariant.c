@@ -51,8 +51,12 @@ static bool is_plain(const cexpr *x)
 /* It is not asked for all of its arguments, each time. */
 static bool chooses(const cexpr *x)
 {
-    return x->kind == C_TILE || x->moves != NO_MOVE ||
-           (x->kind == C_FORM && (strchr(x->text, '?') || strstr(x->text, "&&") || strstr(x->text, "||")));
+    static const char *const some[] = {"and", "or", "select"};
+    bool any = x->kind == C_TILE || x->moves != NO_MOVE || x->whole == W_BOTH || x->whole == W_EITHER ||
+               x->whole == W_WHERE;
+    for (int i = 0; i < COUNT(some) && x->does && !any; i++)
+        any = !strcmp(x->does, some[i]);
+    return any;
 }
 
 /* ---- loops ---- */

@@ -135,6 +135,7 @@ static int64_t whole_value(whole_op does, int64_t a, int64_t b, int64_t c)
     case W_MIN: return int_min(a, b);
     case W_MAX: return int_max(a, b);
     case W_BOTH: return a && b;
+    case W_EITHER: return a || b;
     case W_REST: return b ? a % b : 0;
     case W_QUOTIENT: return b ? a / b : 0;
     case W_TIMES: return a * b;

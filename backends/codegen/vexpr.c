@@ -274,8 +274,8 @@ static const cexpr *operation(writer *w, const expr *x)
     return x->dtype == TS_BOOL && d != TS_BOOL ? vector_of(m, E_I32, element_mask(e), all) : all;
 }
 
-/* Whether comparison c holds, or not, at both ends of the vector */
-static const cexpr *at_ends(emitter *m, const expr *c, const char *both)
+/* Whether comparison c holds at both ends of the vector; with "!$0", at none */
+static const cexpr *at_ends(emitter *m, const expr *c, const char *as)
 {
     const vector_loop *v = &m->tile.vectors;
     writer one = emit_writer(m);
@@ -283,15 +283,15 @@ static const cexpr *at_ends(emitter *m, const expr *c, const char *both)
     const position was = vector_go(m, v->axis, affine_const(&m->sp, v->count - 1), 1);
     const cexpr *last = cstyle_expr(&one, c);
     vector_back(m, v->axis, was);
-    return cexpr_two(m->mem, both, first, last);
+    return cexpr_both(m->mem, cexpr_one(m->mem, as, first), cexpr_one(m->mem, as, last));
 }
 
 /* Whether all comparisons of c hold at both ends; else whether some holds at neither */
 static const cexpr *by_ends(emitter *m, const expr *c, bool hold)
 {
-    return x_is_call(c, "and") ? cexpr_two(m->mem, hold ? "($0 && $1)" : "($0 || $1)", by_ends(m, c->arg[0], hold),
-                                           by_ends(m, c->arg[1], hold))
-                               : at_ends(m, c, hold ? "($0 && $1)" : "(!$0 && !$1)");
+    if (x_is_call(c, "and"))
+        return cexpr_whole(m->mem, hold ? W_BOTH : W_EITHER, by_ends(m, c->arg[0], hold), by_ends(m, c->arg[1], hold));
+    return at_ends(m, c, hold ? "$0" : "!$0");
 }
 
 static void store_branch(const writer *w, const char *name, const expr *x)

@@ -130,8 +130,8 @@ static stmt *rows_of(arena *mem, in_the_way what)
     loop(&c, "b", cexpr_number(mem, 4), 4);
     if (what == A_TEST)
         code_if(&c, cexpr_word(mem, "asked"));
-    code_store(&c, acc,
-               cexpr_two(mem, "($0 + $1)", acc, what == A_CHOICE ? cexpr_two(mem, "(some ? $0 : $1)", x, k) : x));
+    const cexpr *chosen = cexpr_lanes(mem, "select", (instance){0}, "pick($0, $1)", 2, (const cexpr *[]){x, k});
+    code_store(&c, acc, cexpr_two(mem, "($0 + $1)", acc, what == A_CHOICE ? chosen : x));
     if (what == A_STORE || what == ANOTHER_STORE)
         code_store(&c, element_of(mem, what == A_STORE ? "rows" : "y", b, 2), k);
     return root;
