@@ -127,6 +127,8 @@ static int operation(counter *c, const cexpr *x, const around *up, double times)
     }
     double *of = i == COUNT(known) ? &c->all.others : (double *)((char *)&c->all + known[i].at);
     const bool place = i < COUNT(known) && known[i].place;
+    if (of == &c->all.multiply_adds && 2 * x->of.n * element_bytes(x->of.of) <= 4 * c->m->p->on->lanes[TS_F32])
+        c->all.halves += times;
     *of += place && of != &c->all.stores ? reads(up, *x->arg, times) : times;
     return place;
 }

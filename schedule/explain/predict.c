@@ -14,14 +14,15 @@ enum { N_PART = FIRST_LEVEL + MAX_LEVEL };
 enum { BRANCH = 2 }; /* cycles from one taken branch to the next */
 
 /* Cycles of all workers together: of operations on vectors, as many of which begin in one as there are multiply-adds,
- * and as many of other kinds beside them; what stands around tiles, copies among it, is done before or after. And of
- * loads from the first cache. A store is two of these: half as many begin in a cycle. A tile of sums begins with what
- * clears or loads them, and ends when the last multiply-add is done. */
+ * and as many of other kinds beside them; on some machines twice as many multiply-adds of half a vector. What stands
+ * around tiles, copies among it, is done before or after. And of loads from the first cache. A store is two of these:
+ * half as many begin in a cycle. A tile of sums begins with what clears or loads them, and ends when the last
+ * multiply-add is done. */
 static void add_operations(const plan *p, const op_counts *n, double part[N_PART])
 {
     const costs *c = &p->on->cost;
     const double load = (double)p->on->lanes[TS_F32] * 4 / p->on->level[0].bytes_per_cycle;
-    const double sums = (n->multiply_adds + n->dots + n->waits) / c->fma_per_cycle;
+    const double sums = (n->multiply_adds - p->on->halves * n->halves / 2 + n->dots + n->waits) / c->fma_per_cycle;
     const double loads = n->loads + n->broadcasts + n->scalar_loads, stores = n->stores + n->scalar_stores,
                  all = n->multiply_adds + n->dots + n->others + n->scalars + loads +
                        2 * (stores + n->fetches + n->trips);

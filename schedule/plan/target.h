@@ -103,6 +103,7 @@ typedef struct sum_counts {
 /* How often a kernel does what, in its text as it stands; at most, where a run or data decide. */
 typedef struct op_counts {
     double multiply_adds, dots, others; /* operations on vectors */
+    double halves;                      /* multiply-adds of half a vector, or less */
     double loads, broadcasts, stores;   /* of vectors */
     double scalars, scalar_loads, scalar_stores;
     double fetches, barriers;
