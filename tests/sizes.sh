@@ -16,15 +16,15 @@ graph                   33546  the table of operations is half of it
 import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
 schedule                  224  the table of passes
-schedule/plan            2291  kernels, stages, values, targets
-schedule/nest            2403  the notation of loops
-schedule/schema          1449  rules, and loops by them
+schedule/plan            2341  kernels, stages, values, targets
+schedule/nest            2148  the notation of loops
+schedule/schema          1445  rules, and loops by them
 schedule/fuse            2303  nodes become kernels
-schedule/passes          5920  a file for each other step
+schedule/passes          5919  a file for each other step
 schedule/place            881  plans over several devices
-schedule/explain         1728  what people read of a plan
+schedule/explain         1749  what people read of a plan
 backends                 5251  driver, runner, weights: what back ends share
-backends/codegen        14811  nests to text, for every C-like language
+backends/codegen        15486  nests to text, for every C-like language
 backends/cpu             2936  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
@@ -33,7 +33,7 @@ backends/emit            1433  programs of their own
 backends/device          1447  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp           272  evaluates definitions
 backends/null              15  plans, and emits nothing
-backends/gpu             2227  graphics processors as a target
+backends/gpu             2223  graphics processors as a target
 backends/opencl          2015  a dialect and a device
 backends/cuda            2882  a dialect and a device
 bench                    6120  race, statistics, peers
@@ -42,7 +42,7 @@ bench/machine             639  clock, processors, ceilings
 train                   11632  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13489  a file for each verb
-tests                   57352  about half of what they test
+tests                   57554  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

@@ -326,7 +326,7 @@ typedef struct value_pass { /* over the expression of a value, where loops stand
 } value_pass;
 enum { N_VALUE_PASS = 4 };
 extern const value_pass value_passes[N_VALUE_PASS];              /* in their order */
-const expr *shape_value(emitter *m, writer *w, const expr *x);        /* shape.c: of x as it is, for w */
+const expr *shape_value(emitter *m, writer *w, const expr *x);   /* shape.c: of x as it is, for w */
 const cexpr *value_of(emitter *m, writer *w, const expr *x);     /* x by all passes */
 const cexpr *value_shaped(emitter *m, writer *w, const expr *x); /* by the last one alone */
 int64_t value_width(const emitter *m, dtype d);                  /* of one, or of a vector */

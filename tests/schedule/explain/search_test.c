@@ -71,7 +71,7 @@ static void as_quick(const char *set)
     planned b;
     CHECK(make_plan(&b, &(setting){product, two_cores, set, "{\"match\":{},\"alternative\":true}", 2}));
     for (int i = 0; b.p && i < b.p->n_kernel; i++) {
-        const double guess = kernel_predict(b.p, &b.p->kernel[i], NULL).seconds * 1e9;
+        const double guess = kernel_predict(b.p, &b.p->kernel[i], NULL, NULL).seconds * 1e9;
         cJSON *list = nests_for(&b, i, 1, 0);
         const double best = cJSON_GetNumberValue(cJSON_GetObjectItem(cJSON_GetArrayItem(list, 0), "predicted_ns"));
         if (!CHECK(best < 1.2 * guess))
