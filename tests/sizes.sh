@@ -22,9 +22,9 @@ schedule/schema          1445  rules, and loops by them
 schedule/fuse            2303  nodes become kernels
 schedule/passes          5919  a file for each other step
 schedule/place            881  plans over several devices
-schedule/explain         1749  what people read of a plan
+schedule/explain         1757  what people read of a plan
 backends                 5251  driver, runner, weights: what back ends share
-backends/codegen        15486  nests to text, for every C-like language
+backends/codegen        15495  nests to text, for every C-like language
 backends/cpu             2936  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends

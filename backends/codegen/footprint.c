@@ -585,17 +585,26 @@ static const meaning *statement(follower *f, const stmt *s, const meaning *known
     return known;
 }
 
+/* What is found on the way is let go of, but the sets that are left. */
 static void statements(follower *f, const stmt *first, const meaning *known, sets *out)
 {
+    ENDED_BY(arena_free) arena own = {0};
+    arena *was = f->mem;
     sets all = {0};
     const stmt *s = first;
+    f->mem = &own;
     for (; s && !((s->kind == S_LET || s->kind == S_CONSTANT) && s->depth); s = s->next)
         known = statement(f, s, known, &all);
     if (s)
         rest_in(f, s, known, &all);
     all = joined_sets(f, &all);
-    for (int i = 0; i < all.n; i++)
-        set_add(f, out, &all.all[i]);
+    f->mem = was;
+    for (int i = 0; i < all.n; i++) {
+        set *left = &all.all[i];
+        left->run = memcpy(arena_array(was, (size_t)left->n, sizeof *left->run), left->run,
+                           (size_t)left->n * sizeof *left->run);
+        set_add(f, out, left);
+    }
 }
 
 /* What stages hand on comes from outside only where it had to leave. */

@@ -155,12 +155,20 @@ static void put_levels(text *t, const told *of)
     text_add(t, "]");
 }
 
+/* Of a text that no nest walks: each byte once, that of what is added to where it lies among them */
+static double moved_once(const told *of)
+{
+    const stage *s = of->k->stage;
+    const bool added = stage_updates(s) && s->value->fn;
+    return of->k->bytes - (added ? stage_stored(s) * stored_width(of->p, s->node) : 0);
+}
+
 static void put_traffic(text *t, const told *of)
 {
     const bool walked = of->written && stage_nested(of->k->stage);
     json_add(t, "traffic:{");
     for (int level = 0; level <= target_last(of->p->on); level++)
-        json_add(t, "%s:%.0f", of->p->on->level[level].name, walked ? of->bytes.traffic[level] : of->k->bytes);
+        json_add(t, "%s:%.0f", of->p->on->level[level].name, walked ? of->bytes.traffic[level] : moved_once(of));
     text_add(t, "}");
 }
 
