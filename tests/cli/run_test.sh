@@ -158,7 +158,7 @@ for rule in '"match":{"op":"conv2d"},"layout":{"conv2d2.b":"kw kh oc ic"}' \
         explain resnet-tiny --dim batch=2 -s inner.json
 done
 expect 3 'no schema "panel" is built in for target c' schema show panel
-expect 3 'did you mean "panels"?' schema show panel
+expect 3 'did you mean panels?' schema show panel
 expect 3 'the schema "guess" is no file' schema show guess
 expect 3 'tessera schema init MODEL prints' schema show guess
 
