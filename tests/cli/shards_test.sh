@@ -40,6 +40,14 @@ for target in c:numa0 c:numa0,c:cores0; do
         wrong "a pipeline on $target fails" "$(cat said)"
     cmp -s one/y.npy parts/y.npy || wrong "a pipeline on $target: other bits than one device"
 done
+# Each limit is of its device.
+both="rows.json $small --dim batch=24 --dim width=40 --shards 8 --target c:numa0,c:cores0"
+for limit in c:numa0=64M,c:cores0=64M 64M,c:cores0=32M; do
+    rm -rf parts
+    "$TESSERA" run $both --mem-limit $limit -o parts -q >said 2>&1 || wrong "limits of two devices fail" "$(cat said)"
+    cmp -s one/y.npy parts/y.npy || wrong "with limits: other bits than one device"
+done
+expect 2 'the plan is for no such device' run $both --mem-limit c:numa1=64M
 python3 - <<'PY' || wrong "the trace of a pipeline has not 8 runs on each of two devices"
 import json
 spans = [e for e in json.load(open("trace.json"))["traceEvents"] if e["ph"] == "X"]
