@@ -42,7 +42,7 @@ bench/machine             639  clock, processors, ceilings
 train                   11632  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13510  a file for each verb
-tests                   57554  about half of what they test
+tests                   57567  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

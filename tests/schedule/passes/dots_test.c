@@ -81,8 +81,21 @@ static void refused(maker *make, const char *set, const char *what, const char *
     plan_is_refused(&(setting){make, two_cores, set, rules, 1}, TS_BAD_INPUT, want);
 }
 
+/* An instruction takes products where the loop says so: 32 rows of 96 sums of 128, so many at once. */
+static void taken(const char *set, int lanes, int at_once)
+{
+    planned b;
+    op_counts n = {0};
+    if (make_plan(&b, &(setting){whole, two_cores, set, NULL, 1}))
+        CHECK(b.on.count(b.p, &b.p->kernel[b.p->n_kernel - 1], &n, NULL) &&
+              n.dots == 32.0 * 96 * 128 / lanes / at_once);
+    free_plan(&b);
+}
+
 int main(void)
 {
+    taken("avx512vnni", 16, 4);
+    taken("avx2", 8, 2);
     guessed(whole, "avx512vnni", " k/16 k/4@unroll m@unroll n@vector k@dot");
     guessed(whole, "avx512", " k/8 k/2@unroll m@unroll n@vector k@dot");
     guessed(whole, "avx2", " k/8 k/2@unroll m@unroll n@vector k@dot");
