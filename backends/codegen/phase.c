@@ -163,7 +163,8 @@ static void finish_parts(emitter *m, const expr *x)
     combine_before(m, y, acc);
     if (tuple_fold(m))
         tuple_result(m);
-    code_store(&m->out.code, y, cexpr_two(m->mem, "(last ? $0 : $1)", value_of(m, &w, x), acc));
+    const cexpr *const arg[] = {cexpr_word(m->mem, "last"), value_of(m, &w, x), acc};
+    code_store(&m->out.code, y, cexpr_lanes(m->mem, "select", (instance){0}, "($0 ? $1 : $2)", 3, arg));
 }
 
 /* y = the value, in which the fold's own place is taken by the accumulator. */

@@ -256,8 +256,7 @@ const expr *vectors_value(emitter *m)
 /* ---- loops over them ---- */
 int64_t vectors_trips(const emitter *m, tile_phase ph)
 {
-    const loop *q = last_loop(m);
-    return ph == BODY ? m->here.cur[q->axis] : trips_of(m, q);
+    return ph == BODY ? m->here.cur[last_loop(m)->axis] : trips_of(m, last_loop(m));
 }
 
 strip *vectors_pass(emitter *m, strip *t)
