@@ -99,7 +99,7 @@ static const expr *tiles_body(defn *d)
                 sub[2 + s] = x_offset(mem, x_axis(mem, 3 + s), w->m, low);
                 if (low < 0)
                     inside = x_both(mem, inside, x2(mem, "le", x_whole(mem, 0), sub[2 + s]));
-                if (at[s] + pads[2 + s] > 2) /* the last tile begins before the last place of the kernel */
+                if (at[s] + pads[2 + s] > w->t - w->m) /* a last tile of one pixel reads behind the end */
                     inside = x_both(mem, inside, x2(mem, "lt", sub[2 + s], x_whole(mem, in[s])));
             }
             pixel[q] = defn_at(d, 0, sub);

@@ -55,7 +55,7 @@ typedef struct prediction {
     double seconds;
     const char *bound; /* what takes most of it: "multiplying", "loads", a level's name, "start" */
 } prediction;
-/* n NULL: to be counted here */
+/* n, with the bytes that its loops work on; n NULL: both are counted here */
 prediction kernel_predict(const plan *p, const kernel *k, const op_counts *n, const footprint *bytes);
 
 void bits_explain(text *t, const plan *p); /* bits.c: "bits":{...} */
