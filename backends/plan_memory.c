@@ -76,9 +76,11 @@ static bool part_fits(const site *s, err *e)
 }
 
 /* Of a plan over several devices: what lies in this process's memory, the inputs at least, is all together the whole
- * processor's. */
-static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
+ * processor's. A limit of each device is none of all; one that names the processor is. */
+static bool parts_fit(const plan *p, const char *limits, err *e)
 {
+    const char *whole = p->finder->otherwise;
+    const int64_t limit = size_named(limits, whole);
     int64_t need = plan_given(p), values = 0;
     for (int i = 0; i < p->n_site; i++) {
         const plan *q = p->site[i].part;
@@ -87,17 +89,17 @@ static bool parts_fit(const plan *p, int64_t have, const char *how, err *e)
         if (q && sites_backend(&p->site[i])->in_host)
             need = int_add(need, bytes_needed(q) - plan_given(q), &need) ? need : INT64_MAX, values += q->arena_bytes;
     }
-    return fits_memory(p, &(needed){need, values, have, how}, e) || err_in(e, "device %s", p->finder->otherwise);
+    const needed all = {need, values, limit ? limit : host_memory_free(), limit ? "allowed" : "free"};
+    return fits_memory(p, &all, e) || err_in(e, "device %s", whole);
 }
 
 bool driver_fits(const plan *p, const char *limits, err *e)
 {
-    const char *device = p->n_site ? p->finder->otherwise : p->site->name;
-    const int64_t limit = sites_limit(limits, device), have = limit ? limit : host_memory_free();
-    const char *how = limit ? "allowed" : "free";
-    return p->n_site ? parts_fit(p, have, how, e)
-                     : fits_memory(p, &(needed){bytes_needed(p), p->arena_bytes, have, how}, e) ||
-                           err_in(e, "device %s", device);
+    if (p->n_site)
+        return parts_fit(p, limits, e);
+    const int64_t most = p->site->most, have = most ? most : host_memory_free();
+    return fits_memory(p, &(needed){bytes_needed(p), p->arena_bytes, have, most ? "allowed" : "free"}, e) ||
+           err_in(e, "device %s", p->site->name);
 }
 
 static bool is_among(int n, const site *s, const char *name, size_t length)
@@ -111,19 +113,17 @@ static bool is_among(int n, const site *s, const char *name, size_t length)
 bool driver_limits(const char *limits, const plan *p, err *e)
 {
     const int n_site = p->n_site > p->n_given ? p->n_site : p->n_given;
-    for (const char *s = limits; s && *s; s += strcspn(s, ","), s += *s == ',') {
-        const size_t n = strcspn(s, ","), name = strcspn(s, "=,"), from = name == n ? 0 : name + 1;
-        int64_t bytes;
-        if (!size_read(s + from, n - from, &bytes))
+    for (named_size x; size_next(&limits, &x);) {
+        if (!x.bytes)
             return err_set(e, TS_USAGE,
-                           "mem-limit \"%.*s\": a size in bytes expected, as 512M or 4G, of all devices or "
+                           "mem-limit \"%.*s\": a size in bytes expected, as 512M or 4G, of each device or "
                            "of one, as c:numa0=4G",
-                           (int)n, s);
-        if (from && !word_is(p->finder->otherwise, s, name) && !is_among(n_site, p->site, s, name)) {
+                           (int)x.length, x.s);
+        if (x.name && !word_is(p->finder->otherwise, x.s, x.name) && !is_among(n_site, p->site, x.s, x.name)) {
             ENDED_BY(text_free) text have = {0};
             for (int i = 0; i < n_site; i++)
                 text_add(&have, "%s%s", i ? ", " : "", p->site[i].name);
-            err_set(e, TS_USAGE, "mem-limit \"%.*s\": the plan is for no such device", (int)n, s);
+            err_set(e, TS_USAGE, "mem-limit \"%.*s\": the plan is for no such device", (int)x.length, x.s);
             return err_hint(e, "it is for %s", text_str(&have));
         }
     }

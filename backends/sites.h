@@ -10,8 +10,6 @@ typedef struct site_search { /* how devices are found: what the command asks of 
     const char *limits; /* ts_options.mem_limit */
     site_finder finder; /* user: this */
 } site_search;
-/* Bytes of that device's memory that a plan may take; 0: nothing is said */
-int64_t sites_limit(const char *limits, const char *device);
 void sites_search(site_search *s, arena *mem, const machine_options *asked, const char *limits);
 /* "one" or "one,other:1": targets, with the numbers of their devices; the first one is what the command asks the
  * machine of. How many, into out[0..MAX_SITE); 0 with e set. */

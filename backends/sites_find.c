@@ -56,21 +56,9 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
                   .takes_all = !by->takes_kernel,
                   .apart = own.part || (by->spans && by->spans->wait),
                   .on = by->target(s->mem, &own, e)};
-    out->most = sites_limit(s->limits, out->name);
+    const int64_t most = size_named(s->limits, out->name);
+    out->most = most ? most : size_named(s->limits, "");
     return out->on != NULL;
-}
-
-int64_t sites_limit(const char *limits, const char *device)
-{
-    int64_t all = 0, own = 0;
-    for (const char *s = limits; s && *s; s += strcspn(s, ","), s += *s == ',') {
-        const size_t n = strcspn(s, ","), name = strcspn(s, "=,");
-        if (name == n)
-            size_read(s, n, &all);
-        else if (word_is(device, s, name))
-            size_read(s + name + 1, n - name - 1, &own);
-    }
-    return own ? own : all;
 }
 
 static bool find(void *user, const char *name, site *out, err *e)

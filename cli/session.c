@@ -42,7 +42,7 @@ static const option plan_options[] = {
     {"cache-dir", 0, A_FOLDER, "FOLDER|none", "compiled programs (default: the user's cache)", ONCE},
     {"as-written", 0, FLAG, NULL, "no alternatives: neither Strassen nor Winograd", ONCE},
     {"bits", 0, CHOICE, "fast|reproducible", "same bits by every --isa, or the fastest ones", ONCE},
-    {"mem-limit", 0, LIMITS, "SIZE", "most to need: 4G or c=4G,c:numa0=2G; steps recompute", ONCE},
+    {"mem-limit", 0, LIMITS, "SIZE", "most to need of each device: 4G or c=4G,c:numa0=2G", ONCE},
     {0},
 };
 void session_plan_usual(const option *o, char out[OPTION_TEXT_MOST])

@@ -103,32 +103,12 @@ static void free_plans(shard_run *r)
         ts_plan_free(r->plan[i]), r->plan[i] = NULL;
 }
 
-static bool is_among(const char *devices, const char *s, size_t n) /* s[0..n) is one of them */
-{
-    bool is = false;
-    for (const char *at = devices; at && *at && !is; at += strcspn(at, ","), at += *at == ',')
-        is = strcspn(at, ",") == n && !strncmp(at, s, n);
-    return is;
-}
-
-/* What --mem-limit says of one device, or some: all but what is of others of the run. A name that none of them has
- * stays, to be refused. */
-static void add_limits(text *t, const ts_options *o, const char *devices)
-{
-    for (const char *s = o->mem_limit; s && *s; s += strcspn(s, ","), s += *s == ',') {
-        const size_t n = strcspn(s, ","), name = strcspn(s, "=,");
-        if (name == n || is_among(devices, s, name) || !is_among(o->target, s, name))
-            text_add(t, "%s%.*s", t->length ? "," : "", (int)n, s);
-    }
-}
-
 static ts_plan *plan_for(const shard_run *r, const char *target, size_t length, ts_error *e)
 {
     ts_options own = r->session->options;
     ENDED_BY(heap_free) char *name = target ? strndup(target, length) : NULL;
-    ENDED_BY(text_free) text limits = {0};
-    add_limits(&limits, &own, name);
-    own.target = name, own.mem_limit = limits.s;
+    ENDED_BY(heap_free) char *limits = sizes_make(own.mem_limit, own.target, name);
+    own.target = name, own.mem_limit = limits;
     return ts_plan_make(r->session->model, &own, e);
 }
 

@@ -173,13 +173,8 @@ static bool check_number(const option *o, const char *value, ts_error *e)
 static bool are_limits(const char *value)
 {
     bool are = *value && value[strlen(value) - 1] != ',';
-    for (const char *s = value; *s && are; s += strcspn(s, ","), s += *s == ',') {
-        const size_t n = strcspn(s, ","), name = strcspn(s, "=,"), from = name == n ? 0 : name + 1;
-        char size[32];
-        int64_t bytes;
-        snprintf(size, sizeof size, "%.*s", (int)(n - from), s + from);
-        are = name && n - from < sizeof size && value_bytes(size, &bytes);
-    }
+    for (named_size x; are && size_next(&value, &x);)
+        are = x.bytes > 0;
     return are;
 }
 

@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                   828  the public header: to be read in one sitting
-graph                   33546  the table of operations is half of it
+graph                   33594  the table of operations is half of it
 import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
 schedule                  224  the table of passes
@@ -23,7 +23,7 @@ schedule/fuse            2303  nodes become kernels
 schedule/passes          5919  a file for each other step
 schedule/place            881  plans over several devices
 schedule/explain         1757  what people read of a plan
-backends                 5251  driver, runner, weights: what back ends share
+backends                 5242  driver, runner, weights: what back ends share
 backends/codegen        15495  nests to text, for every C-like language
 backends/cpu             2936  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
@@ -39,10 +39,10 @@ backends/cuda            2882  a dialect and a device
 bench                    6120  race, statistics, peers
 bench/report             5576  a page of sections
 bench/machine             639  clock, processors, ceilings
-train                   11632  fine-tuning, generation, export
+train                   11633  fine-tuning, generation, export
 models                   1711  on the public header alone
-cli                     13510  a file for each verb
-tests                   57567  about half of what they test
+cli                     13485  a file for each verb
+tests                   57575  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

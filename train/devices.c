@@ -36,8 +36,9 @@ static bool make_levels(shards *z, shard_device *d, ts_error *e)
 static ts_plan *plan_on(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e)
 {
     ENDED_BY(heap_free) char *name = z->n_device > 1 ? name_at(z->ranks->devices, i) : NULL;
+    ENDED_BY(heap_free) char *limits = name ? sizes_make(o->mem_limit, z->ranks->devices, name) : NULL;
     ts_options own = *o;
-    own.target = name ? name : o->target;
+    own.target = name ? name : o->target, own.mem_limit = name ? limits : o->mem_limit;
     return ts_plan_of(want->g, want->loss != NULL, &want->loss, want->n_state, want->state, &own, e);
 }
 

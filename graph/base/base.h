@@ -80,6 +80,15 @@ char *text_take(text *t);              /* the malloc'ed string, never NULL; t is
 void text_size(text *t, double bytes); /* as people read it: "2.1 MiB" */
 /* "1.5G" in s[0..n), with or without "iB" or "B" behind: a whole number from 1 on */
 bool size_read(const char *s, size_t n, int64_t *out);
+typedef struct named_size { /* of "4G,c:numa0=2G": one of all, or of one name */
+    const char *s;
+    size_t length, name; /* of s, and of the name in front; 0: of all */
+    int64_t bytes;       /* 0: it is no size */
+} named_size;
+bool size_next(const char **at, named_size *x);          /* as line_next; at[0] may be NULL */
+int64_t size_named(const char *sizes, const char *name); /* the last one of that name; "": of all; 0: none */
+/* All but what is of others of the names "A,B" than own, which is one of them or some; to be freed. */
+char *sizes_make(const char *sizes, const char *names, const char *own);
 const char *text_str(const text *t); /* "" when empty */
 
 /* ---- checked arithmetic: true when the result fits. The only place where sizes are multiplied. ---- */

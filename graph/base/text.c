@@ -220,3 +220,42 @@ bool size_read(const char *s, size_t n, int64_t *out)
     *out = v >= 1 && v < 9e18 ? (int64_t)v : 0;
     return *out && *end == 0 && (!left || word_is("B", rest, left) || (unit && word_is("iB", rest, left)));
 }
+
+bool size_next(const char **at, named_size *x)
+{
+    if (!*at || !**at)
+        return false;
+    *x = (named_size){.s = *at, .length = strcspn(*at, ",")};
+    const size_t name = strcspn(*at, "=,");
+    x->name = name < x->length ? name : 0;
+    const size_t from = x->name ? name + 1 : 0;
+    if (!size_read(*at + from, x->length - from, &x->bytes))
+        x->bytes = 0;
+    *at += x->length, *at += **at == ',';
+    return true;
+}
+
+int64_t size_named(const char *sizes, const char *name)
+{
+    int64_t bytes = 0;
+    for (named_size x; size_next(&sizes, &x);)
+        bytes = word_is(name, x.s, x.name) ? x.bytes : bytes;
+    return bytes;
+}
+
+static bool is_among(const char *names, const char *s, size_t n) /* s[0..n) is one of "A,B" */
+{
+    bool is = false;
+    for (const char *at = names; at && *at && !is; at += strcspn(at, ","), at += *at == ',')
+        is = strcspn(at, ",") == n && !strncmp(at, s, n);
+    return is;
+}
+
+char *sizes_make(const char *sizes, const char *names, const char *own)
+{
+    text t = {0};
+    for (named_size x; size_next(&sizes, &x);)
+        if (!x.name || is_among(own, x.s, x.name) || !is_among(names, x.s, x.name))
+            text_add(&t, "%s%.*s", t.length ? "," : "", (int)x.length, x.s);
+    return text_take(&t);
+}

@@ -48,6 +48,23 @@ for limit in c:numa0=64M,c:cores0=64M 64M,c:cores0=32M; do
     cmp -s one/y.npy parts/y.npy || wrong "with limits: other bits than one device"
 done
 expect 2 'the plan is for no such device' run $both --mem-limit c:numa1=64M
+# What one device may not hold two do, by the guess's own cut: the same bits.
+python3 -c '
+import json
+nodes, x = [], "x"
+for i in range(8):
+    nodes += [{"name": f"w{i}", "op": "tessera.parameter", "in": [], "out": [f"w{i}"], "attr": {"shape": [512, 512], "seed": i + 1, "scale": 0.05}},
+              {"op": "MatMul", "in": [x, f"w{i}"], "out": [f"h{i}"]}, {"op": "Tanh", "in": [f"h{i}"], "out": [f"t{i}"]}]
+    x = f"t{i}"
+json.dump({"format": "graph/1", "name": "deep", "opset": {"": 17}, "nodes": nodes, "outputs": [{"name": x}],
+           "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 512]}]}, open("deep.json", "w"))'
+deep="deep.json $small --dim batch=64 --shards 8"
+"$TESSERA" run $deep --target c:cores0 -o uncut -q >said 2>&1 || wrong "one device fails" "$(cat said)"
+expect 7 'device c:cores0: the plan needs ' run $deep --target c:cores0 --mem-limit 6M
+"$TESSERA" run $deep --target c:cores0,c:numa0 --mem-limit 6M --trace deep-trace.json -o spans -q >said 2>&1 ||
+    wrong "what one device may not hold is not cut over two" "$(cat said)"
+cmp -s uncut/t7.npy spans/t7.npy || wrong "a pipeline by the guess's cut: other bits than one device"
+[ "$(grep -o '"tid":[01],' deep-trace.json | sort -u | wc -l)" = 2 ] || wrong "one device computes all"
 python3 - <<'PY' || wrong "the trace of a pipeline has not 8 runs on each of two devices"
 import json
 spans = [e for e in json.load(open("trace.json"))["traceEvents"] if e["ph"] == "X"]

@@ -64,7 +64,7 @@ cmp at1G/checkpoints/step-00000003/weights.safetensors over/checkpoints/step-000
 grep -q 'rule "mem-limit": .* are not kept' err || wrong "nothing is computed again within limits of two devices" "$(cat err)"
 expect 7 'device c:numa0: the plan needs 32.0 MiB (8.0 MiB of them for values, the rest for weights and inputs), 1.0 MiB are allowed' \
     train "$@" -o none --target c:numa0 -s cut.json --mem-limit c:numa0=1M
-for limit in 1G c:cores0=6M,c:numa0=6M c:cores0=7M,c:numa0=5M; do
+for limit in 1G 6M c:cores0=6M,c:numa0=6M c:cores0=7M,c:numa0=5M; do
     "$TESSERA" explain deep.json --dim batch=64 --target c:cores0,c:numa0 --mem-limit $limit --json >"plan-$limit.json" 2>err ||
         wrong "no cut within $limit" "$(cat err)"
 done
@@ -76,8 +76,13 @@ for a, b in ((1024, 1024), (6, 6), (7, 5)):
     print([t / 2**20 for t in taken], (a, b))
     assert ("cuts it into spans" in "".join(plan.get("notes", []))) == (a < 1024)
     assert a == 1024 or (0 < taken[0] <= a * 2**20 and 0 < taken[1] <= b * 2**20)
+each, named = (json.load(open(f"plan-{n}.json")) for n in ("6M", "c:cores0=6M,c:numa0=6M"))
+assert each["places"] == named["places"], (each["places"], named["places"])  # parts of one processor, each its own
 PY
-expect 7 '3.0 MiB are allowed; the largest is ' explain deep.json --dim batch=64 --target c:cores0,c:numa0 --mem-limit 3M
+expect 7 'error: device c:numa0: the plan needs ' train deep.json --data x=x.npy --loss loss --batch 64 --shards 2 -o none \
+    --target c:cores0,c:numa0 --mem-limit c:cores0=64M,c:numa0=1M
+expect 7 'error: device c: the plan needs 8.9 MiB' explain deep.json --dim batch=64 --target c:cores0,c:numa0 --mem-limit 6M,c=8M
+expect 7 'error: device c:cores0: the plan needs ' explain deep.json --dim batch=64 --target c:cores0,c:numa0 --mem-limit 3M
 expect 7 'hint: bind smaller dimensions, spread it over devices' explain deep.json --dim batch=64 --mem-limit 4M
 expect 7 'error: device c: the plan needs 8.' explain deep.json --dim batch=64 --mem-limit 4M
 finish

@@ -136,6 +136,14 @@ static void test_sizes(void)
     }
     int64_t first;
     CHECK(size_read("3K,x", 2, &first) && first == 3072);
+    const char *all = "4G,c:numa0=2K,c=7,moon=x";
+    CHECK(size_named(all, "") == 4LL << 30 && size_named(all, "c") == 7 && size_named(all, "c:numa0") == 2048);
+    CHECK(!size_named(all, "c:numa") && !size_named(all, "moon") && !size_named("=4", "") && !size_named(NULL, ""));
+    static const char *const own[][2] = {{"c", "4G,c=7,moon=x"}, {"c:numa0,c", "4G,c:numa0=2K,c=7,moon=x"}};
+    for (int i = 0; i < COUNT(own); i++) {
+        ENDED_BY(heap_free) char *left = sizes_make(all, "c,c:numa0", own[i][0]);
+        CHECK(strcmp(left, own[i][1]) == 0);
+    }
 }
 
 int main(void)
