@@ -183,8 +183,7 @@ typedef struct backend {
     void (*drop)(program *g);
     const keeper *kept;
 } backend;
-extern const backend *const backends[];                        /* ends with NULL */
-const backend *backend_find(const char *name, err *e);         /* NULL with the list of those there are */
-bool backend_usable(const backend *by, text *why);             /* as presence.usable */
-bool backend_runs(const backend *by, const target *t, err *e); /* as presence.runs */
+extern const backend *const backends[];                /* ends with NULL */
+const backend *backend_find(const char *name, err *e); /* NULL with the list of those there are */
+bool backend_usable(const backend *by, text *why);     /* as presence.usable */
 const backend *backend_usual(void); /* the one that is marked so, else the first that computes in this process */

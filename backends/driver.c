@@ -39,7 +39,7 @@ bool backend_usable(const backend *by, text *why)
     return !by->present || !by->present->usable || by->present->usable(why);
 }
 
-bool backend_runs(const backend *by, const target *t, err *e)
+static bool backend_runs(const backend *by, const target *t, err *e)
 {
     return !by->present || !by->present->runs || by->present->runs(t, e);
 }
@@ -306,15 +306,25 @@ bool driver_stands(const ts_plan *p, err *e)
     return err_hint(e, "free plans before what they are of; ts_model_take keeps a graph beyond its model's next bind");
 }
 
-bool ts_plan_build(ts_plan *p, ts_error *e)
+bool ts_plan_runs(const ts_plan *p, ts_error *e)
 {
     if (!driver_stands(p, e))
         return false;
-    if (p->program)
-        return true;
     if (!p->by->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
-    if (!backend_runs(p->by, p->on, e))
+    bool good = backend_runs(p->by, p->on, e);
+    for (int i = 0; good && i < p->plan->n_site; i++) {
+        const site *s = &p->plan->site[i];
+        good = !s->part || backend_runs(sites_backend(s), s->on, e) || err_in(e, "device %s", s->name);
+    }
+    return good;
+}
+
+bool ts_plan_build(ts_plan *p, ts_error *e)
+{
+    if (p && p->program)
+        return driver_stands(p, e);
+    if (!ts_plan_runs(p, e))
         return false;
     p->facts.length = 0, p->assembled = false;
     interrupt_open();

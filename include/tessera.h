@@ -561,6 +561,7 @@ TS_API ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e);
  * end where the extents do. Extents of the model may be sums of multiples of these ("past + seq"). TS_UNSUPPORTED names
  * the first operation that is another one at another extent, or a target that cannot. */
 TS_API ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e);
+TS_API bool ts_plan_runs(const ts_plan *p, ts_error *e); /* on this machine; else what that lacks */
 TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the program in the cache, lays out weights */
 /* Ends all building under way in this process: its compilers are killed, their files removed, and ts_plan_build fails
  * with TS_INTERRUPTED within some tenths of a second. False: nothing is being built. For signal handlers, too. */

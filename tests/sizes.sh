@@ -11,7 +11,7 @@
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                   828  the public header: to be read in one sitting
+include                   829  the public header: to be read in one sitting
 graph                   33594  the table of operations is half of it
 import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
@@ -23,9 +23,9 @@ schedule/fuse            2303  nodes become kernels
 schedule/passes          5919  a file for each other step
 schedule/place            881  plans over several devices
 schedule/explain         1757  what people read of a plan
-backends                 5242  driver, runner, weights: what back ends share
+backends                 5246  driver, runner, weights: what back ends share
 backends/codegen        15495  nests to text, for every C-like language
-backends/cpu             2936  processors as a target, and what is measured of them
+backends/cpu             2938  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
 backends/c               3804  compiler, loader, team of threads
@@ -39,10 +39,10 @@ backends/cuda            2882  a dialect and a device
 bench                    6120  race, statistics, peers
 bench/report             5576  a page of sections
 bench/machine             639  clock, processors, ceilings
-train                   11633  fine-tuning, generation, export
+train                   11676  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13485  a file for each verb
-tests                   57575  about half of what they test
+tests                   57576  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

@@ -62,6 +62,14 @@ bool devices_plans(shards *z, int which, int n, const ts_options *o, const devic
     return good;
 }
 
+bool devices_run(const shards *z, ts_error *e)
+{
+    bool good = true;
+    for (int i = 0; good && i < z->n_device; i++)
+        good = ts_plan_runs(z->device[i].plan, e);
+    return good;
+}
+
 bool devices_build(const shards *z, ts_error *e)
 {
     bool good = true;

@@ -343,18 +343,36 @@ void ranks_take(const ranks *r, void *said, size_t n)
 /* ---- agreement ---- */
 bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts_error *e)
 {
-    if (!r->by || o->machine)
+    if (!r->by)
         return true;
     ts_graph *g = ts_graph_make();
     const ts_tensor x = ts_call1(g, "relu", ts_input(g, "x", TS_F32, 0, NULL));
-    ts_plan *p = ts_plan_of(g, 1, &x, 0, NULL, o, e); /* any plan says what it is for */
+    ts_plan *p = o->machine ? NULL : ts_plan_of(g, 1, &x, 0, NULL, o, e); /* any plan says what it is for */
     ENDED_BY(heap_free) char *facts = p ? ts_plan_json(p, e) : NULL;
     ENDED_BY(js_free) cJSON *root = facts ? js_parse(facts, "a plan", e) : NULL;
-    if (root)
-        snprintf(machine, MACHINE_TEXT, "%s", js_get_text(root, "machine")), ranks_take(r, machine, MACHINE_TEXT);
-    o->machine = root && *machine ? machine : NULL;
+    const bool good = o->machine || root;
+    if (good) {
+        snprintf(machine, MACHINE_TEXT, "%s", root ? js_get_text(root, "machine") : o->machine);
+        ranks_take(r, machine, MACHINE_TEXT);
+        o->machine = *machine ? machine : NULL;
+    }
     ts_plan_free(p), ts_graph_free(g);
-    return root != NULL;
+    return good;
+}
+
+bool ranks_fine(const ranks *r, bool good, ts_error *e)
+{
+    if (!r->by)
+        return good;
+    ENDED_BY(heap_free) ts_error *all = heap_array((size_t)r->count, sizeof *all);
+    all[ranks_piece(r, r->rank)] = good ? (ts_error){0} : *e;
+    ranks_spread(r, all, (size_t)r->count * sizeof *all);
+    for (int rank = 0; rank < r->count; rank++)
+        if (all[ranks_piece(r, rank)].code) {
+            *e = all[ranks_piece(r, rank)];
+            return err_in(e, "rank %d", rank);
+        }
+    return true;
 }
 
 static bool differs(const agreement *all, const agreement *own, const agreement *other, int rank, ts_error *e)

@@ -94,6 +94,7 @@ typedef struct devices_want {
 bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e);
 /* The same plan on each of the first n, as z->plan[which] */
 bool devices_plans(shards *z, int which, int n, const ts_options *o, const devices_want *want, ts_error *e);
+bool devices_run(const shards *z, ts_error *e);
 bool devices_build(const shards *z, ts_error *e);
 void devices_free(step *s);
 bool devices_ready(shard_device *d, ts_error *e); /* it has done what it was told last */

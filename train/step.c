@@ -289,6 +289,11 @@ bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_
            (s->asked->shards > 1 ? shards_make(s, n, r, o, e) : make_plan(s, n, o, e));
 }
 
+bool step_runs(const step *s, ts_error *e)
+{
+    return s->shards ? devices_run(s->shards, e) : ts_plan_runs(s->plan, e);
+}
+
 bool step_build(step *s, ts_error *e)
 {
     return s->shards ? devices_build(s->shards, e) : ts_plan_build(s->plan, e);

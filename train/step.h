@@ -45,7 +45,8 @@ bool step_make(step *s, net *n, const step_span *span, const ranks *r, const ts_
 /* Weights that other ranks still send have come, between steps, of which none counts the time. */
 void step_settle(const step *s);
 void step_free(step *s);
-bool step_build(step *s, ts_error *e); /* ts_plan_build of all of its plans */
+bool step_runs(const step *s, ts_error *e); /* ts_plan_runs of those of gradients, on each device; below */
+bool step_build(step *s, ts_error *e);      /* ts_plan_build of all of its plans */
 /* Fills s->parameter and makes s->loss and s->follow functions of their inputs (parameters.c). */
 bool parameters_make(step *s, net *n, ts_error *e);
 int64_t parameter_count(ts_tensor t); /* elements */

@@ -381,6 +381,14 @@ static bool agree(training *t, ts_error *e)
     return good;
 }
 
+/* Before anything is written: each rank's machine has what the plans are for. */
+static bool all_run(training *t, ts_error *e)
+{
+    const bool good = ranks_fine(&t->ranks, step_runs(&t->step, e), e);
+    t->together = t->together || (!good && t->ranks.by);
+    return good;
+}
+
 static bool begin_folder(training *t, ts_error *e)
 {
     return !train_leads(t) || ((t->folder.lock >= 0 || run_lock(&t->folder, t->job->run, true, e)) &&
@@ -439,7 +447,7 @@ bool train_begin(training *t, ts_error *e)
     const step_span span = {t->facts.total_steps, t->facts.warmup};
     if (!ranks_machine(&t->ranks, &t->options, t->machine, e) ||
         !step_make(&t->step, &t->net, &span, &t->ranks, &t->options, e) || !agree(t, e) ||
-        (job_trains(t->job) && !begin_folder(t, e)))
+        (job_trains(t->job) && !(all_run(t, e) && begin_folder(t, e))))
         return false;
     t->began = job_trains(t->job);
     train_say(t, NEWS_START, "%lld parameters trained, %lld frozen; %lld steps of %lld, %lld an epoch",

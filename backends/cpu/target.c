@@ -179,6 +179,8 @@ void cpu_here(const target *t, target *out)
 
 bool cpu_runs(const target *t, err *e)
 {
-    return isa_includes(isa_of_host(), cpu_isa(t)) ||
-           err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks", t->model);
+    const isa *own = isa_of_host();
+    return isa_includes(own, cpu_isa(t)) ||
+           (err_set(e, TS_UNSUPPORTED, "the plan is for a machine with %s, which this one lacks", t->model),
+            err_hint(e, "this one has %s: --isa %s plans for that", own->name, own->name));
 }

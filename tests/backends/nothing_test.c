@@ -193,6 +193,7 @@ static void test_plans(void)
     says("ts_plan_make_varying", ts_plan_make_varying(NULL, 0, NULL, NULL, &e));
     says("ts_plan_of", ts_plan_of(NULL, 0, NULL, 0, NULL, NULL, &e));
     says("ts_plan_build", ts_plan_build(NULL, &e));
+    says("ts_plan_runs", ts_plan_runs(NULL, &e));
     says("ts_plan_set", ts_plan_set(NULL, 0, &a, &e));
     says("ts_plan_run", ts_plan_run(NULL, &e));
     says("ts_plan_get", ts_plan_get(NULL, 0, &a, &e));
