@@ -39,9 +39,9 @@ backends/cuda            2882  a dialect and a device
 bench                    6120  race, statistics, peers
 bench/report             5576  a page of sections
 bench/machine             639  clock, processors, ceilings
-train                   11676  fine-tuning, generation, export
+train                   11684  fine-tuning, generation, export
 models                   1711  on the public header alone
-cli                     13485  a file for each verb
+cli                     13491  a file for each verb
 tests                   57576  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software

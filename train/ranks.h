@@ -20,6 +20,7 @@ typedef struct ranks {
     volatile bool ends;
 } ranks;
 
+int ranks_started(void); /* how many processes were started together, this one among them */
 /* As whoever started this process says; r->lost and r->user are set. Stays where it is until ranks_close. */
 bool ranks_open(ranks *r, ts_error *e);
 /* All ranks have come to the same end; without it the end of one process is that of all, with its exit code. */

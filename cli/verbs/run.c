@@ -8,6 +8,7 @@
 #include "cli/shards.h"
 #include "cli/trace.h"
 #include "cli/values.h"
+#include "train/ranks.h"
 
 #include <stdlib.h>
 
@@ -143,6 +144,11 @@ static void add_first(const against *t, cJSON *root)
 static bool in_shards(job *j, const args *a, ts_error *e)
 {
     session *s = &j->session;
+    if (ranks_started() > 1)
+        return err_set(e, TS_USAGE, "--shards: this is one of %d processes, each of which would run all of them",
+                       ranks_started()),
+               err_hint(e, "start one, whose devices share them: --target c:numa0,c:numa1; train and bench --ranks "
+                           "share them among processes");
     if (args_flag(a, "all") || args_count(a, "nodes"))
         return err_set(e, TS_USAGE, "--shards: values inside the model are those of a whole run"),
                err_hint(e, "leave out --all and --nodes, or --shards");

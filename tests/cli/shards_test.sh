@@ -77,6 +77,12 @@ expect 2 'the batch, dimension "batch", is of 6, no multiple of it' run rows.jso
 expect 2 'the first axis of input "x" is of a fixed extent' run fixed.json $small --dim width=4 --shards 2
 expect 4 'output "y" has no batch as its first axis' run sum.json $small --dim batch=8 --dim width=4 --shards 2
 expect 2 '2 devices cannot share --shards 1' run rows.json $small --dim batch=8 --dim width=4 --shards 1 --target c,c:cores0
+for of in PMI_SIZE OMPI_COMM_WORLD_SIZE; do # by mpirun all of them would write one folder
+    export $of=2
+    expect 2 '--shards: this is one of 2 processes, each of which would run all of them' run rows.json $small --dim batch=8 --dim width=4 --shards 2 -o twice
+    unset $of
+done
+[ -e twice ] && wrong "what is refused leaves a folder"
 expect 2 'values inside the model are those of a whole run' run rows.json $small --dim batch=8 --dim width=4 --shards 2 --all
 }
 finish
