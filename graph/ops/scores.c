@@ -29,9 +29,9 @@ static const node *softmax_zero(graph *g, const node *s)
 static const node *probit(graph *g, const node *s)
 {
     const node *log = g_formula(g, 1, &s, "log(4*a*(1-a))"); /* (1 - x) (1 + x) for x = 2 a - 1 */
-    return g_formula(g, NODES(s, log),
-                     "1.41421356*select(a<0.5,-1,1)*sqrt(sqrt((4.330751+0.5*b)*(4.330751+0.5*b)-6.80272109*b)-4.330751"
-                     "-0.5*b)");
+    const node *far = g_formula(g, 1, &log,
+                                "1.41421356*sqrt(sqrt((4.330751+0.5*a)*(4.330751+0.5*a)-6.80272109*a)-4.330751-0.5*a)");
+    return g_formula(g, NODES(s, far), "select(a<0.5,-b,b)");
 }
 
 static const struct {

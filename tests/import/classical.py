@@ -208,6 +208,8 @@ def probits():
         nodes_treeids=[0], nodes_nodeids=[0], nodes_featureids=[0], nodes_values=[0.0], nodes_modes=["LEAF"],
         nodes_truenodeids=[0], nodes_falsenodeids=[0], target_treeids=[0], target_nodeids=[0], target_ids=[0],
         target_weights=[0.3], n_targets=1, post_transform="PROBIT", tolerance=1e-4)
+    run("probit of sums", "LinearRegressor", 1, rows(2, 0), [want], coefficients=[0.0] * 3, intercepts=[0.3], targets=1,
+        post_transform="PROBIT", tolerance=1e-4)
 
 
 def classifiers():
