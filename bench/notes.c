@@ -76,9 +76,12 @@ void notes_add(cJSON *out, const measured *m)
     if (r->o.judge)
         note(list, "results are held against target %.40s, which rounds as the model does, and not against f64",
              r->o.judge);
-    for (int i = 0; i < r->n; i++)
-        if (r->of[i].standing == IN_RACE && *r->of[i].unverified != 0)
-            note(list, "%.60s is timed, its outputs are not compared: %s", r->of[i].name, r->of[i].unverified);
+    for (const contestant *c = r->of; c < r->of + r->n; c++)
+        if (c->standing == IN_RACE && *c->unverified != 0)
+            note(list, "%.60s is timed, its outputs are not compared: %s", c->name, c->unverified);
+        else if (c->standing == IN_RACE && c->numerics.max_rel > FEW_BITS && r->o.tolerance == 0)
+            note(list, "%.60s is off by %.0f %% of the largest value: the model rounds to few bits again and again",
+                 c->name, 100 * c->numerics.max_rel);
     for (int i = 0; i < r->n_candidates; i++)
         note_plan(list, js_get(r->of[i].facts, "plan"));
     if (strcmp(js_get_text(out, "environment/tool/build"), "release") != 0)

@@ -7,6 +7,7 @@
 /* What a result may differ by, of the largest: a few hundred roundings, as deep networks add them up; of all others 0.
  * docs/bench.md says so too. */
 double verify_tolerance(ts_dtype d);
+#define FEW_BITS 5e-2 /* share of the largest value: how far a last bit of few bits may move a result */
 
 typedef struct numerics {
     double max_abs;   /* largest |got - reference| */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # fake.sh - a contestant that speaks bench/protocol.h and behaves as its schema's name says. Times are told, not taken, so
-# that tests are quick and certain. FAKE_DATA is a folder with right.npy and wrong.npy.
+# that tests are quick and certain. FAKE_DATA is a folder with right.npy, and NAME.npy of who gives something else.
 name=none count=0
 
 tell_time() { # passes, ns of one pass; a little noise that differs from call to call and between names
@@ -35,7 +35,7 @@ while IFS= read -r line; do
         ;;
     check) [ ! -e "$FAKE_DATA/absent" ] && echo PLANNED || echo 'ABSENT {"text":"the package other is not installed"}' ;;
     save)
-        [ "$name" = wrong ] && cp "$FAKE_DATA/wrong.npy" "$2/0.npy" || cp "$FAKE_DATA/right.npy" "$2/0.npy"
+        [ -e "$FAKE_DATA/$name.npy" ] && cp "$FAKE_DATA/$name.npy" "$2/0.npy" || cp "$FAKE_DATA/right.npy" "$2/0.npy"
         echo SAVED
         ;;
     run)

@@ -288,9 +288,7 @@ def linear(x):
     f = x.astype(np.float32)
     w, b = reals(2, 3), reals(2)
     run("linear regressor", "LinearRegressor", 1, x, [f @ w.T + b], coefficients=flat(w), intercepts=flat(b), targets=2)
-    for n, post in itertools.product([1, 3], POST):
-        if post == "PROBIT":
-            continue
+    for n, post in itertools.product([1, 3], [p for p in POST if p != "PROBIT"]):
         w, b = reals(n, 3), reals(n)
         s = f @ w.T + b
         which = (s[:, 0] > 0).astype(np.int64) if n == 1 else np.argmax(s, 1)
