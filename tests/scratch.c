@@ -25,6 +25,15 @@ void scratch_free(scratch *s)
     file_remove_tree(s->path);
 }
 
+const char *scratch_in(const scratch *s, const char *name)
+{
+    static char path[4][512];
+    static int n;
+    n = (n + 1) % 4;
+    snprintf(path[n], sizeof path[n], "%s/%s", s->path, name);
+    return path[n];
+}
+
 int scratch_count(const scratch *s)
 {
     DIR *d = opendir(s->path);

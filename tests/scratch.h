@@ -9,4 +9,6 @@ typedef struct scratch {
 scratch scratch_make(void); /* under TMPDIR or /tmp */
 void scratch_free(scratch *s);
 int scratch_count(const scratch *s); /* entries in the folder */
+const char *scratch_in(const scratch *s,
+                       const char *name); /* path of a file there, until three others were asked for */
 #endif

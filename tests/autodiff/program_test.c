@@ -189,8 +189,7 @@ static void test_apart(void)
 int main(void)
 {
     scratch folder = scratch_make();
-    char path[200];
-    snprintf(path, sizeof path, "%s/kept.safetensors", folder.path);
+    const char *path = scratch_in(&folder, "kept.safetensors");
     test_trained(path), test_apart();
     scratch_free(&folder);
     return check_done();

@@ -25,11 +25,10 @@ static const char source[] =
 
 static ts_model *open_network(const char *of)
 {
-    char path[160];
     err e = {0};
     text t = {0};
     text_add(&t, source, of);
-    snprintf(path, sizeof path, "%s/graph.json", folder.path);
+    const char *path = scratch_in(&folder, "graph.json");
     CHECK(file_save(path, text_str(&t), t.length, &e));
     text_free(&t);
     ts_model *m = ts_model_open(path, &e);

@@ -165,8 +165,7 @@ static void test_problem(const problem *p, const char *path, const ts_options *o
 void blocks_check(const ts_options *on, bool cores)
 {
     scratch at = scratch_make();
-    char path[200];
-    snprintf(path, sizeof path, "%s/blocks.json", at.path);
+    const char *path = scratch_in(&at, "blocks.json");
     for (int i = 0; i < COUNT(problems); i++)
         test_problem(&problems[i], path, on, cores);
     scratch_free(&at);

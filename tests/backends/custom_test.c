@@ -378,11 +378,10 @@ static void test_emit(void)
     ts_graph *g = ts_graph_make();
     ts_error e = {0};
     scratch s = scratch_make();
-    char path[200];
     CHECK(ts_define(g, &moments_op));
     ts_tensor y = ts_named(g, ts_call1(g, "moments", ts_input(g, "x", TS_F32, 2, dim)), "mean");
     ts_plan *p = ts_plan_of(g, 1, &y, 0, NULL, NULL, &e);
-    snprintf(path, sizeof path, "%s/out", s.path);
+    const char *path = scratch_in(&s, "out");
     CHECK(p && !ts_plan_emit(p, path, NULL, &e) && e.code == TS_UNSUPPORTED && scratch_count(&s) == 0);
     CHECK_TEXT(e.text, "moments \"mean\" is a function of this process, which a stand-alone program does not have\n"
                        "  hint: define it by text in place of a kernel, or compute it outside of what is emitted");
@@ -448,8 +447,7 @@ static void test_recompute(bool impure)
     ts_error e = {0};
     scratch s = scratch_make();
     ts_array x = noise(TS_F32, 2, dim);
-    char path[200];
-    snprintf(path, sizeof path, "%s/own.json", s.path);
+    const char *path = scratch_in(&s, "own.json");
     CHECK(write_schema(path, "counted", "\"recompute\": true"));
     CHECK(ts_define(g, &(ts_operation){.name = "counted",
                                        .n_in = 1,

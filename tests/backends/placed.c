@@ -169,8 +169,7 @@ static void try_once(const char *path, const char *other, uint64_t seed)
 void placed_check(int64_t cases, uint64_t seed, const char *other)
 {
     scratch s = scratch_make();
-    char path[160];
-    snprintf(path, sizeof path, "%s/places.json", s.path);
+    const char *path = scratch_in(&s, "places.json");
     for (int64_t i = 0; i < cases; i += AT_ONCE)
         try_once(path, other, seed + (uint64_t)(i / AT_ONCE));
     printf("%d plans over several devices, %d transfers\n", total.several, total.transfers);

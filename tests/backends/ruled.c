@@ -71,9 +71,8 @@ void ruled_check_then(int n, const ruled *c, const op *const *then, const ts_opt
 {
     static trial t;
     scratch own = scratch_make();
-    char path[160];
     err e = {0};
-    snprintf(path, sizeof path, "%s/ruled.json", own.path);
+    const char *path = scratch_in(&own, "ruled.json");
     const ts_options interp = {.target = "interp"};
     ts_options o = *on;
     o.schema = path, o.cache_folder = "none";

@@ -108,10 +108,9 @@ int main(void)
 {
     static const char *const isas[] = {"plain", "avx2", "avx512", "neon"};
     scratch folder = scratch_make();
-    char path[200];
     machine on;
     err e = {0};
-    snprintf(path, sizeof path, "%s/rules.json", folder.path);
+    const char *path = scratch_in(&folder, "rules.json");
     for (int k = 0; CHECK(machine_load(&on, NULL, &e)) && k < COUNT(isas); k++)
         for (int i = 0; isa_includes(on.isa, isa_find(isas[k])) && i < COUNT(corners); i++)
             test(i, path, isas[k]);

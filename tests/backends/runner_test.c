@@ -23,9 +23,8 @@ static scratch folder;
 
 static ts_model *open_network(const char *source)
 {
-    char path[160];
     err e = {0};
-    snprintf(path, sizeof path, "%s/graph.json", folder.path);
+    const char *path = scratch_in(&folder, "graph.json");
     CHECK(file_save(path, source, strlen(source), &e));
     ts_model *m = ts_model_open(path, &e);
     CHECK(m != NULL);

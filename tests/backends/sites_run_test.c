@@ -51,7 +51,6 @@ static void make(subject *s, int shape)
     static const char rules[] =
         "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":\"right\"},\"place\":\"c:cores0\"}]}";
     const int64_t dim[] = {3, 4};
-    char path[160];
     err e = {0};
     *s = (subject){.g = ts_graph_make(), .folder = scratch_make()};
     CHECK(ts_define(s->g,
@@ -63,7 +62,7 @@ static void make(subject *s, int shape)
               y = shape == HANDED_ON ? right
                   : shape == CHAINED ? ts_call2(s->g, "add", right, one)
                                      : ts_call2(s->g, "multiply", ts_call2(s->g, "add", left, one), right);
-    snprintf(path, sizeof path, "%s/s.json", s->folder.path);
+    const char *path = scratch_in(&s->folder, "s.json");
     CHECK(file_save(path, rules, strlen(rules), &e));
     s->p = ts_plan_of(s->g, 1, &y, 0, NULL, &(ts_options){.target = "c:numa0", .schema = path, .threads = 1}, &e);
     float value[12];

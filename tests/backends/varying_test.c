@@ -18,9 +18,8 @@ static const char *rules; /* a schema's path; NULL: the guess */
 
 static ts_model *open_network(const char *source)
 {
-    char path[160];
     err e = {0};
-    snprintf(path, sizeof path, "%s/graph.json", folder.path);
+    const char *path = scratch_in(&folder, "graph.json");
     CHECK(file_save(path, source, strlen(source), &e));
     ts_model *m = ts_model_open(path, &e);
     if (!CHECK(m != NULL))
@@ -140,9 +139,8 @@ static void test_parts(void)
         "\"out\":[\"y\"],\"attr\":{\"axes\":[1],\"keepdims\":0}},{\"op\":\"ArgMax\",\"in\":[\"x\"],\"out\":[\"z\"],"
         "\"attr\":{\"axis\":1,\"keepdims\":0}}]}";
     static const char schema[] = "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{},\"loops\":[\"c/3@core r c\"]}]}";
-    char path[160];
     err e = {0};
-    snprintf(path, sizeof path, "%s/parts.json", folder.path);
+    const char *path = scratch_in(&folder, "parts.json");
     CHECK(file_save(path, schema, strlen(schema), &e));
     rules = path;
     test_every("parts", source, 1e-6);

@@ -20,13 +20,10 @@ static char program[4096];
 static void write_outputs(const scratch *s)
 {
     static float off[][4] = {{1, -2, 3, 0.5f}, {1, -2, 3.01f, 0.5f}, {1, -2, 2.4f, 0.5f}, {1, -2, -3, 0.5f}};
-    static const char *const name[] = {"right", "wrong", "coarse", "unrelated"};
+    static const char *const name[] = {"right.npy", "wrong.npy", "coarse.npy", "unrelated.npy"};
     for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
         const ts_array a = {.dtype = TS_F32, .rank = 1, .dim = {4}, .data = off[i]};
-        char path[256];
-        ts_error e = {0};
-        snprintf(path, sizeof path, "%s/%s.npy", s->path, name[i]);
-        CHECK(ts_npy_write(path, &a, &e));
+        CHECK(ts_npy_write(scratch_in(s, name[i]), &a, NULL));
     }
     setenv("FAKE_DATA", s->path, 1);
 }

@@ -67,9 +67,8 @@ int main(void)
         return 77;
     }
     scratch s = scratch_make();
-    char path[300];
     setenv("TMPDIR", s.path, 1);
-    snprintf(path, sizeof path, "%s/worker", s.path);
+    const char *path = scratch_in(&s, "worker");
     write_worker(path, "5e-05"); /* the reference's own */
     check(path, "bf16", NULL);
     write_worker(path, "0.01");

@@ -88,12 +88,11 @@ static bool save(const graph *g, const problem *p, const char *path, err *e)
 
 static bool round_trip(const op *o, const char *line, size_t n, bool *has)
 {
-    char path[160];
     graph *g = ts_graph_make();
     problem p;
     err e = {0};
     text why = {0};
-    snprintf(path, sizeof path, "%s/m.onnx", folder.path);
+    const char *path = scratch_in(&folder, "m.onnx");
     problem_build(g, o, line, n, TS_N_DTYPE, &p);
     bool ok = true;
     *has = false;

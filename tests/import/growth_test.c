@@ -162,10 +162,9 @@ static void compare(const shape *s, const char *what, int64_t one, int64_t four)
 
 static void grow(const scratch *folder, const shape *s)
 {
-    char path[160];
     work one, four;
     err e = {0};
-    snprintf(path, sizeof path, "%s/long.onnx", folder->path);
+    const char *path = scratch_in(folder, "long.onnx");
     write_model(path, s, FEW);
     bool ok = measure(path, &one, &e);
     write_model(path, s, 4 * FEW);

@@ -22,10 +22,9 @@ static bool find_target(planned *b, const setting *s, err *e)
 
 static void begin(planned *b, const setting *s, err *e)
 {
-    char path[200];
     text schema = {0};
     *b = (planned){.g = ts_graph_make(), .folder = scratch_make()};
-    snprintf(path, sizeof path, "%s/test.json", b->folder.path);
+    const char *path = scratch_in(&b->folder, "test.json");
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", s->rules ? s->rules : "");
     const node *root = s->make(b->g);
     bool ok = ts_graph_ok(b->g, e) && find_target(b, s, e) && file_save(path, schema.s, schema.length, e);

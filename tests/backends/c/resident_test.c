@@ -158,8 +158,7 @@ static void takes(maker *make, int want, double resident)
 int main(void)
 {
     scratch folder = scratch_make();
-    char file[512];
-    snprintf(file, sizeof file, "%s/weights", folder.path);
+    const char *file = scratch_in(&folder, "weights");
     const int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     CHECK(fd >= 0 && ftruncate(fd, (off_t)bytes_of()) == 0); /* zeros that take no room on the disk */
     close(fd);

@@ -36,12 +36,11 @@ int main(void)
     target own;
     role roles[MOST];
     kernel_text t = {0};
-    char path[200];
     scratch folder = scratch_make();
     graph *g = ts_graph_make();
     const node *y = g_call2(g, "matmul", g_input(g, "a", &(type){.dtype = TS_F32, .rank = 2, .dim = {16, 24}}, NULL),
                             g_input(g, "b", &(type){.dtype = TS_F32, .rank = 2, .dim = {24, 40}}, NULL));
-    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    const char *path = scratch_in(&folder, "test.json");
     CHECK(file_save(path, schema, sizeof schema - 1, &e));
     const target *on = with_unit(&mem, &own, roles, &e);
     plan *p = on ? plan_make(g, 1, &y, &(plan_options){.on = on, .target = "c", .schema = path}, &e) : NULL;

@@ -161,11 +161,10 @@ static void check_each(void)
 /* Products here or there, the rest elsewhere; an order is no device's but the processor's. */
 static void try_places(const char *rules, const ts_array *want, int n, const ts_tensor *y, const ts_given *given)
 {
-    char path[256];
     err e = {0};
     ts_array got[3] = {0};
     scratch folder = scratch_make();
-    snprintf(path, sizeof path, "%s/rules.json", folder.path);
+    const char *path = scratch_in(&folder, "rules.json");
     CHECK(file_save(path, rules, strlen(rules), &e));
     if (!CHECK(ts_eval(n, y, 2, given, &(ts_options){.target = "c,cuda:0", .schema = path}, got, &e)))
         printf("  %s: %s\n", rules, e.text);

@@ -112,10 +112,9 @@ static void check_boxes(void) /* y[t] = x[t] w, of which the device brings all s
     ts_error e = {0};
     scratch own = scratch_make();
     row_inputs in = {0};
-    char path[160];
     static const char schema[] = "{\"format\":\"tiling/1\",\"rules\":[{\"match\":{\"op\":[\"matmul\"]},\"loops\":\""
                                  "m/64@block n/64@block k/32+a*2+b*2 k/16@unroll m/16@warp m@mma n@mma k@mma\"}]}";
-    snprintf(path, sizeof path, "%s/boxes.json", own.path);
+    const char *path = scratch_in(&own, "boxes.json");
     CHECK(file_save(path, schema, sizeof schema - 1, &e));
     ts_graph *g = ts_graph_make();
     ts_tensor x = row_build(g, "x bf16[3,64,96]; y relu x", 0, &in),

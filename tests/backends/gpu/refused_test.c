@@ -20,7 +20,6 @@ static void planned_so(dtype d, bool units, const char *loops, text *got)
     gpu_facts card;
     text schema = {0};
     scratch folder = scratch_make();
-    char path[200];
     graph *g = ts_graph_make();
     const node *a = g_input(g, "a", &(type){.dtype = d, .rank = 2, .dim = {100, 70}}, NULL),
                *b = g_input(g, "b", &(type){.dtype = d, .rank = 2, .dim = {70, 90}}, NULL),
@@ -34,7 +33,7 @@ static void planned_so(dtype d, bool units, const char *loops, text *got)
         const node *x = g_call2(g, "matmul", in[0], in[1]), *most = g_call1(g, "max axes=[-1] keepdims=1", x);
         y = g_call2(g, "matmul", g_call2(g, "subtract", x, most), in[2]);
     }
-    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    const char *path = scratch_in(&folder, "test.json");
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
     CHECK(file_save(path, schema.s, schema.length, &e) && gpu_read(&card, card_name, &e));
     const target *on = units ? gpu_target_with_units(&mem, &card, 0, NULL, &e) : gpu_target(&mem, &card, &e);

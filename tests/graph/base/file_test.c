@@ -12,13 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *in(const scratch *s, const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", s->path, name);
-    return path;
-}
-
 static bool holds(const char *path, const char *want)
 {
     text t = {0};
@@ -31,27 +24,27 @@ static bool holds(const char *path, const char *want)
 static void test_save_and_read(const scratch *s)
 {
     err e = {0};
-    CHECK(file_save(in(s, "a"), "one", 3, &e));
-    CHECK(holds(in(s, "a"), "one"));
-    CHECK(file_save(in(s, "a"), "second", 6, &e));
-    CHECK(holds(in(s, "a"), "second"));
-    CHECK(file_save(in(s, "empty"), NULL, 0, &e));
-    CHECK(holds(in(s, "empty"), ""));
+    CHECK(file_save(scratch_in(s, "a"), "one", 3, &e));
+    CHECK(holds(scratch_in(s, "a"), "one"));
+    CHECK(file_save(scratch_in(s, "a"), "second", 6, &e));
+    CHECK(holds(scratch_in(s, "a"), "second"));
+    CHECK(file_save(scratch_in(s, "empty"), NULL, 0, &e));
+    CHECK(holds(scratch_in(s, "empty"), ""));
     CHECK(scratch_count(s) == 2); /* no temporary stays */
 
     mapping m;
-    CHECK(file_map(in(s, "a"), &m, &e) && m.size == 6 && memcmp(m.at, "second", 6) == 0);
+    CHECK(file_map(scratch_in(s, "a"), &m, &e) && m.size == 6 && memcmp(m.at, "second", 6) == 0);
     /* Replacing the file leaves what is mapped as it was. */
-    CHECK(file_save(in(s, "a"), "xxxxxx", 6, &e) && memcmp(m.at, "second", 6) == 0);
+    CHECK(file_save(scratch_in(s, "a"), "xxxxxx", 6, &e) && memcmp(m.at, "second", 6) == 0);
     file_unmap(&m);
     CHECK(m.at == NULL && m.size == 0);
-    CHECK(file_map(in(s, "empty"), &m, &e) && m.at == NULL && m.size == 0);
+    CHECK(file_map(scratch_in(s, "empty"), &m, &e) && m.at == NULL && m.size == 0);
     file_unmap(&m);
 
     text t = {0};
-    CHECK(file_read(in(s, "a"), 6, &t, &e) && t.length == 6);
+    CHECK(file_read(scratch_in(s, "a"), 6, &t, &e) && t.length == 6);
     text_free(&t);
-    CHECK(!file_read(in(s, "a"), 5, &t, &e) && e.code == TS_MEMORY && strstr(e.text, "5 bytes"));
+    CHECK(!file_read(scratch_in(s, "a"), 5, &t, &e) && e.code == TS_MEMORY && strstr(e.text, "5 bytes"));
     text_free(&t);
 }
 
@@ -67,20 +60,20 @@ static void test_failures(const scratch *s)
     err e = {0};
     text t = {0};
     mapping m;
-    fails(file_map(in(s, "none"), &m, &e), &e, "/none'", "No such file");
-    fails(file_read(in(s, "none"), 9, &t, &e), &e, "/none'", "No such file");
+    fails(file_map(scratch_in(s, "none"), &m, &e), &e, "/none'", "No such file");
+    fails(file_read(scratch_in(s, "none"), 9, &t, &e), &e, "/none'", "No such file");
     fails(file_map(s->path, &m, &e), &e, s->path, "a folder");
     fails(file_read(s->path, 9, &t, &e), &e, s->path, "directory");
     fails(file_map("/dev/zero", &m, &e), &e, "/dev/zero", "");
-    CHECK(mkfifo(in(s, "pipe"), 0600) == 0);
-    fails(file_map(in(s, "pipe"), &m, &e), &e, "/pipe'", ""); /* and does not wait for a writer */
-    fails(file_save(in(s, "no/such"), "x", 1, &e), &e, "no/such'", "No such file");
+    CHECK(mkfifo(scratch_in(s, "pipe"), 0600) == 0);
+    fails(file_map(scratch_in(s, "pipe"), &m, &e), &e, "/pipe'", ""); /* and does not wait for a writer */
+    fails(file_save(scratch_in(s, "no/such"), "x", 1, &e), &e, "no/such'", "No such file");
     fails(file_save(s->path, "x", 1, &e), &e, s->path, "directory");
     char longest[300];
     memset(longest, 'n', sizeof longest);
     longest[sizeof longest - 1] = 0;
-    fails(file_save(in(s, longest), "x", 1, &e), &e, "nnn'", "too long");
-    unlink(in(s, "pipe"));
+    fails(file_save(scratch_in(s, longest), "x", 1, &e), &e, "nnn'", "too long");
+    unlink(scratch_in(s, "pipe"));
     text_free(&t);
 }
 
@@ -89,7 +82,7 @@ static void test_disk_full(const scratch *s)
 {
     err e = {0};
     static char large[1 << 16];
-    CHECK(file_save(in(s, "kept"), "old", 3, &e));
+    CHECK(file_save(scratch_in(s, "kept"), "old", 3, &e));
     int before = scratch_count(s);
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit was, small;
@@ -97,10 +90,10 @@ static void test_disk_full(const scratch *s)
     small = was;
     small.rlim_cur = 4096;
     setrlimit(RLIMIT_FSIZE, &small);
-    bool done = file_save(in(s, "kept"), large, sizeof large, &e);
+    bool done = file_save(scratch_in(s, "kept"), large, sizeof large, &e);
     setrlimit(RLIMIT_FSIZE, &was);
     fails(done, &e, "/kept'", "too large");
-    CHECK(holds(in(s, "kept"), "old"));
+    CHECK(holds(scratch_in(s, "kept"), "old"));
     CHECK(scratch_count(s) == before);
 }
 
@@ -109,11 +102,11 @@ static void test_links_and_devices(const scratch *s)
 {
     err e = {0};
     char target[512];
-    snprintf(target, sizeof target, "%s", in(s, "precious"));
+    snprintf(target, sizeof target, "%s", scratch_in(s, "precious"));
     CHECK(file_save(target, "keep", 4, &e));
-    CHECK(symlink(target, in(s, "link")) == 0);
-    CHECK(file_save(in(s, "link"), "new", 3, &e));
-    CHECK(holds(target, "keep") && holds(in(s, "link"), "new"));
+    CHECK(symlink(target, scratch_in(s, "link")) == 0);
+    CHECK(file_save(scratch_in(s, "link"), "new", 3, &e));
+    CHECK(holds(target, "keep") && holds(scratch_in(s, "link"), "new"));
     struct stat st;
     CHECK(file_save("/dev/null", "x", 1, &e) && stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
 }
@@ -122,11 +115,12 @@ static void test_folders(const scratch *s)
 {
     err e = {0};
     struct stat st;
-    CHECK(file_make_folder(in(s, "p/q//r/"), &e) && stat(in(s, "p/q/r"), &st) == 0 && S_ISDIR(st.st_mode));
-    CHECK(file_make_folder(in(s, "p/q/r"), &e) && file_make_folder("/", &e) && file_make_folder(".", &e));
-    CHECK(file_save(in(s, "p/file"), "x", 1, &e));
-    fails(file_make_folder(in(s, "p/file"), &e), &e, "p/file'", "Not a directory");
-    fails(file_make_folder(in(s, "p/file/sub"), &e), &e, "p/file/sub'", "Not a directory");
+    CHECK(file_make_folder(scratch_in(s, "p/q//r/"), &e) && stat(scratch_in(s, "p/q/r"), &st) == 0 &&
+          S_ISDIR(st.st_mode));
+    CHECK(file_make_folder(scratch_in(s, "p/q/r"), &e) && file_make_folder("/", &e) && file_make_folder(".", &e));
+    CHECK(file_save(scratch_in(s, "p/file"), "x", 1, &e));
+    fails(file_make_folder(scratch_in(s, "p/file"), &e), &e, "p/file'", "Not a directory");
+    fails(file_make_folder(scratch_in(s, "p/file/sub"), &e), &e, "p/file/sub'", "Not a directory");
     fails(file_make_folder("", &e), &e, "''", "No such file");
     char here[512];
     CHECK(getcwd(here, sizeof here) && chdir(s->path) == 0);

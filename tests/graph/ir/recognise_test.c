@@ -120,9 +120,8 @@ static void test_rule(void)
         "{\"format\":\"tiling/1\",\"rules\":[{\"name\":\"mine\",\"match\":{\"op\":\"attention\"},"
         "\"loops\":[\"b@core h q/8\",\"h@core q/8\"]}]}";
     scratch folder = scratch_make();
-    char path[200];
     err e = {0};
-    snprintf(path, sizeof path, "%s/rule.json", folder.path);
+    const char *path = scratch_in(&folder, "rule.json");
     CHECK(file_save(path, rule, strlen(rule), &e));
     fits_rule(HEADS "y attention q k v", path);
     for (int i = 0; i < COUNT(attentions); i++)

@@ -50,11 +50,10 @@ static bool same(const ts_array *a, const ts_array *b)
 static void check_again(void *user, const char *name, const scans_case *c)
 {
     const char *holds = user;
-    char path[200];
     ts_error e = {0};
     ts_array want[MOST] = {{0}}, got[MOST] = {{0}};
     ts_tensor again[MOST];
-    snprintf(path, sizeof path, "%s/m.onnx", folder.path);
+    const char *path = scratch_in(&folder, "m.onnx");
     ts_model *m = save(c->g, c->n, c->out, path, &e) ? ts_model_open(path, &e) : NULL;
     bool ok = m && ts_model_bind(m, 0, NULL, NULL, &e);
     for (int i = 0; i < c->n && ok; i++)

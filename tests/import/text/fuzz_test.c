@@ -76,8 +76,7 @@ static const char lines[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##a\n##b\n\xE4\xB8\x
 
 static ts_tokenizer *opened(const scratch *folder, const char *s, size_t n, err *e)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/file", folder->path);
+    const char *path = scratch_in(folder, "file");
     CHECK(file_save(path, s, n, NULL));
     return ts_tokenizer_open(path, e);
 }

@@ -96,8 +96,7 @@ static void byte_tokens(text *out)
 
 static ts_tokenizer *opened(const scratch *folder, const char *name, const char *source, size_t n, err *e)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder->path, name);
+    const char *path = scratch_in(folder, name);
     CHECK(file_save(path, source, n, NULL));
     return ts_tokenizer_open(path, e);
 }

@@ -13,8 +13,7 @@
 
 static ts_tokenizer *opened(const scratch *folder, const char *source, err *e)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/t.json", folder->path);
+    const char *path = scratch_in(folder, "t.json");
     CHECK(file_save(path, source, strlen(source), NULL));
     return ts_tokenizer_open(path, e);
 }

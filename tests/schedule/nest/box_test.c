@@ -37,10 +37,9 @@ static void lies(const char *row, const char *loops, const char *want)
     text schema = {0}, got = {0};
     row_inputs in = {0};
     scratch folder = scratch_make();
-    char path[200];
     graph *g = ts_graph_make();
     const node *y = row_build(g, row, 0, &in);
-    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    const char *path = scratch_in(&folder, "test.json");
     text_add(&schema,
              "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"match\":{\"op\":[\"matmul\","
              "\"conv2d\"]},\"loops\":\"%s\"}]}",

@@ -23,7 +23,6 @@ static void open_trial(trial *t, dtype d, int64_t rows, int64_t columns, bool la
 {
     text schema = {0};
     scratch folder = scratch_make();
-    char path[200];
     *t = (trial){.g = ts_graph_make()};
     const node *a = g_input(t->g, "a", &(type){.dtype = d, .rank = 3, .dim = {2, rows, 16}}, NULL),
                *b = g_input(t->g, "b", &(type){.dtype = d, .rank = 3, .dim = {2, 16, columns}}, NULL),
@@ -32,7 +31,7 @@ static void open_trial(trial *t, dtype d, int64_t rows, int64_t columns, bool la
                *p = g_call2(t->g, "matmul", a, b),
                *s = g_call2(t->g, "subtract", p, g_call1(t->g, "max axes=[-1] keepdims=1", p)),
                *y = g_call2(t->g, "matmul", last ? v : s, last ? s : v);
-    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    const char *path = scratch_in(&folder, "test.json");
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"cuda\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
     CHECK(file_save(path, schema.s, schema.length, &t->e) && gpu_read(&t->card, "gpu:h100", &t->e));
     const target *on = gpu_target_with_units(&t->mem, &t->card, 0, NULL, &t->e);

@@ -62,11 +62,10 @@ static bool make(trained *t, const node *(*model)(graph *, const node **, int *)
 {
     const node *w[WEIGHTS], *root[WEIGHTS + 1];
     int n = 0;
-    char path[200];
     text source = {0};
     err e = {0};
     *t = (trained){.g = ts_graph_make(), .folder = scratch_make()};
-    snprintf(path, sizeof path, "%s/test.json", t->folder.path);
+    const char *path = scratch_in(&t->folder, "test.json");
     text_add(&source, "{\"format\":\"tiling/1\",\"rules\":[%s]}", rules ? rules : "");
     root[0] = model(t->g, w, &n);
     if (gradients)

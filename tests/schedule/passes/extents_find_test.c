@@ -50,7 +50,6 @@ static void add_step(text *nodes, const char *line, int *n_list)
 /* inputs: "x 2,\"seq\",4; ...", all f32 but those called mask, i64 */
 static ts_model *open_network(const char *inputs, const char *steps)
 {
-    char path[160];
     err e = {0};
     text t = {0}, nodes = {0};
     int n_list = 0;
@@ -63,7 +62,7 @@ static ts_model *open_network(const char *inputs, const char *steps)
     for (const char *s = steps; *s; s += strcspn(s, "\n"), s += *s == '\n')
         add_step(&nodes, s, &n_list);
     text_add(&t, "],\"outputs\":[{\"name\":\"y\"}],\"nodes\":[%s]}", text_str(&nodes));
-    snprintf(path, sizeof path, "%s/graph.json", folder.path);
+    const char *path = scratch_in(&folder, "graph.json");
     CHECK(file_save(path, t.s, t.length, &e));
     ts_model *m = ts_model_open(path, &e);
     if (!CHECK(m != NULL))

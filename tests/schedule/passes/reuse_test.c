@@ -74,8 +74,7 @@ static void test(const char *path, int i)
 int main(void)
 {
     scratch folder = scratch_make();
-    char path[200];
-    snprintf(path, sizeof path, "%s/rules.json", folder.path);
+    const char *path = scratch_in(&folder, "rules.json");
     for (int i = 0; i < COUNT(cases); i++)
         test(path, i);
     scratch_free(&folder);

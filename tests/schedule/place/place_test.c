@@ -58,12 +58,11 @@ typedef struct made {
 static made make(maker *what, const char *rules, int n_given, const char *const *given)
 {
     made m = {.g = ts_graph_make(), .folder = scratch_make()};
-    char path[200];
     text t = {0};
     site named[MAX_SITE];
     for (int i = 0; i < n_given; i++)
         CHECK(find(NULL, given[i], &named[i], &m.e));
-    snprintf(path, sizeof path, "%s/test.json", m.folder.path);
+    const char *path = scratch_in(&m.folder, "test.json");
     text_add(&t, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", rules);
     CHECK(file_save(path, t.s, t.length, &m.e));
     const node *root = what(m.g);

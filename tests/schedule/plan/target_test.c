@@ -68,12 +68,11 @@ static void planned_so(const char *loops, text *got)
     err e = {0};
     text schema = {0};
     scratch folder = scratch_make();
-    char path[200];
     graph *g = ts_graph_make();
     const node *a = g_input(g, "a", &(type){.dtype = TS_F32, .rank = 2, .dim = {16, 24}}, NULL),
                *b = g_input(g, "b", &(type){.dtype = TS_F32, .rank = 2, .dim = {24, 40}}, NULL),
                *y = g_call2(g, "matmul", a, b);
-    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    const char *path = scratch_in(&folder, "test.json");
     text_add(&schema, "{\"format\":\"tiling/1\",\"target\":\"toy\",\"rules\":[{\"loops\":\"%s\"}]}", loops);
     CHECK(file_save(path, schema.s, schema.length, &e));
     plan *p = plan_make(g, 1, &y, &(plan_options){.on = &toy, .target = "toy", .schema = path}, &e);
@@ -108,13 +107,12 @@ static void test_group(void)
 {
     err e = {0};
     scratch folder = scratch_make();
-    char path[200];
     const char schema[] = "{\"format\":\"tiling/1\",\"rules\":[{\"loops\":\"m/5@field n/4@field k/8+a@table k m@hand "
                           "n/2@hand n@fives\"}]}";
     graph *g = ts_graph_make();
     const node *y = g_call2(g, "matmul", g_input(g, "a", &(type){.dtype = TS_F32, .rank = 2, .dim = {16, 24}}, NULL),
                             g_input(g, "b", &(type){.dtype = TS_F32, .rank = 2, .dim = {24, 40}}, NULL));
-    snprintf(path, sizeof path, "%s/test.json", folder.path);
+    const char *path = scratch_in(&folder, "test.json");
     CHECK(file_save(path, schema, sizeof schema - 1, &e));
     plan *p = plan_make(g, 1, &y, &(plan_options){.on = &toy, .target = "toy", .schema = path}, &e);
     if (CHECK(p != NULL)) {

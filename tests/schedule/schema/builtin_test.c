@@ -59,10 +59,9 @@ static void same_guess(ts_model *m, const machine *on, const char *set, int thre
 {
     scratch folder = scratch_make();
     const node *root = ts_model_tensor(m, 0);
-    char path[200];
     text schema = {0};
     err e = {0};
-    snprintf(path, sizeof path, "%s/guess.json", folder.path);
+    const char *path = scratch_in(&folder, "guess.json");
     target made;
     plan_options w = {.on = &made, .target = "c"};
     cpu_target_of(&made, on, isa_find(set), threads);
@@ -168,9 +167,8 @@ static void same_apart(const char *what, maker *make, int n_input, const char *c
     ts_tensor y = make(g);
     ts_given given[3] = {{0}};
     ts_array fused, apart;
-    char path[200];
     err e = {0};
-    snprintf(path, sizeof path, "%s/apart.json", folder.path);
+    const char *path = scratch_in(&folder, "apart.json");
     static const char rules[] = "{\"format\":\"tiling/1\",\"rules\":[{\"fuse\":\"none\"}]}";
     bool ok = file_save(path, rules, strlen(rules), &e);
     for (int i = 0; ok && i < n_input; i++) {

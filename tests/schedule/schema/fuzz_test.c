@@ -52,9 +52,8 @@ static void damage(dice *d, text *t)
 static void test_files(void)
 {
     scratch folder = scratch_make();
-    char path[200];
     int read = 0, refused = 0;
-    snprintf(path, sizeof path, "%s/x.json", folder.path);
+    const char *path = scratch_in(&folder, "x.json");
     for (int i = 0; i < SCHEMAS; i++) {
         dice d = {1, (uint64_t)i << 16};
         arena mem = {0};

@@ -23,17 +23,12 @@ static char *without(const char *s, const char *folder)
 
 static void save(const scratch *s, const char *name, const char *source, size_t n)
 {
-    char path[200];
-    err e = {0};
-    snprintf(path, sizeof path, "%s/%s", s->path, name);
-    CHECK(file_save(path, source, n, &e));
+    CHECK(file_save(scratch_in(s, name), source, n, NULL));
 }
 
 static bool load(const scratch *s, const char *name, arena *mem, schema *out, err *e)
 {
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", s->path, name);
-    return schema_load(mem, path, &(schema_use){.by = "c", .kind = "cpu"}, out, e);
+    return schema_load(mem, scratch_in(s, name), &(schema_use){.by = "c", .kind = "cpu"}, out, e);
 }
 
 static void refused_bytes(const char *source, size_t n, ts_code code, const char *want)

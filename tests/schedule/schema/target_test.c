@@ -37,8 +37,7 @@ static void reads(const char *text_of, const schema_use *by, const char *want) /
     arena mem = {0};
     schema out;
     err e = {0};
-    char path[200];
-    snprintf(path, sizeof path, "%s/x.json", folder.path);
+    const char *path = scratch_in(&folder, "x.json");
     CHECK(file_save(path, text_of, strlen(text_of), &e));
     CHECK(schema_load(&mem, path, by, &out, &e) == !*want && (!*want || e.code == TS_BAD_INPUT));
     const char *at = strstr(e.text, "x.json");
