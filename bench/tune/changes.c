@@ -1,9 +1,8 @@
 /* changes.c - what else than loops a rule can say of a kernel: the order in which its values lie, whether it comes
- * apart into its operations, whether it is done by an algebraic alternative or in blocks. Each is planned; what
- * changes no kernel is none, and the others go by what the plans are predicted to take. And what kernels two plans
- * have apart from one another: those stand for the same nodes of the model, since all others do the same. */
+ * apart into its operations, whether it is done by an algebraic alternative or in blocks. Each is planned; what makes
+ * no other kernels, or those of another change, is none; the rest goes by predicted time. And the kernels that two
+ * plans have apart: those stand for the same nodes of the model, since all others do the same. */
 #include "bench/tune/parts.h"
-#include "graph/base/base.h"
 #include "graph/base/clock.h"
 
 #include <math.h>
@@ -12,64 +11,39 @@
 #include <string.h>
 
 /* ---- kernels that only one of two plans has ---- */
-/* What a kernel does, and how */
-static char *print_of(const cJSON *kernel)
+/* What each does, and how, as text, with its seconds; NULL: as predicted */
+static cJSON *prints_of(const cJSON *plan, const double *seconds)
 {
     static const char *const keys[] = {"op", "label", "dtype", "dims", "loops", "derived", "operands", "stages"};
-    ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
-    for (int i = 0; i < COUNT(keys); i++)
-        cJSON_AddItemToObject(o, keys[i], cJSON_Duplicate(js_get(kernel, keys[i]), true));
-    return js_to_text(o, false);
+    const cJSON *kernel;
+    cJSON *list = cJSON_CreateArray();
+    cJSON_ArrayForEach(kernel, js_get(plan, "kernels"))
+    {
+        ENDED_BY(js_free) cJSON *o = cJSON_CreateObject();
+        for (int i = 0; i < COUNT(keys); i++)
+            cJSON_AddItemToObject(o, keys[i], cJSON_Duplicate(js_get(kernel, keys[i]), true));
+        ENDED_BY(heap_free) char *print = js_to_text(o, false);
+        js_row(list, "print:%s,seconds:%g", print,
+               seconds ? *seconds++ : js_get_number(kernel, "predicted/time_ns", 1) * 1e-9);
+    }
+    return list;
 }
 
-typedef struct prints {
-    int n;
-    char **of; /* NULL: the other plan has it, too */
-} prints;
-
-static prints prints_of(const cJSON *plan)
+void changes_compare(const tuner *t, const cJSON *plan, double *const seconds[2], double sum[2], text *made)
 {
-    const cJSON *kernel, *all = js_get(plan, "kernels");
-    prints p = {.of = heap_array((size_t)cJSON_GetArraySize(all) + 1, sizeof *p.of)};
-    cJSON_ArrayForEach(kernel, all) p.of[p.n++] = print_of(kernel);
-    return p;
-}
-
-static double sum_of(const prints *p, const double *seconds)
-{
-    double sum = 0;
-    for (int i = 0; i < p->n; i++)
-        sum += p->of[i] ? seconds[i] : 0;
-    return sum;
-}
-
-static void prints_free(prints *p)
-{
-    for (int i = 0; i < p->n; i++)
-        free(p->of[i]);
-    free(p->of);
-}
-
-void changes_sum(const tuner *t, const cJSON *plan, double *const seconds[2], double sum[2])
-{
-    prints base = prints_of(t->json), trial = prints_of(plan);
-    for (int i = 0; i < base.n; i++)
-        for (int j = 0; j < trial.n && base.of[i]; j++)
-            if (trial.of[j] && !strcmp(base.of[i], trial.of[j])) {
-                free(base.of[i]), free(trial.of[j]);
-                base.of[i] = trial.of[j] = NULL;
-            }
-    sum[0] = sum_of(&base, seconds[0]), sum[1] = sum_of(&trial, seconds[1]);
-    prints_free(&base), prints_free(&trial);
-}
-
-static double *predictions_of(const cJSON *plan)
-{
-    const cJSON *kernel, *all = js_get(plan, "kernels");
-    double *seconds = heap_array((size_t)cJSON_GetArraySize(all) + 1, sizeof *seconds);
-    int n = 0;
-    cJSON_ArrayForEach(kernel, all) seconds[n++] = js_get_number(kernel, "predicted/time_ns", 1) * 1e-9;
-    return seconds;
+    ENDED_BY(js_free) cJSON *base = prints_of(t->json, seconds[0]), *trial = prints_of(plan, seconds[1]);
+    sum[0] = sum[1] = 0;
+    for (cJSON *x = base->child, *y; x; x = x->next) {
+        for (y = trial->child; y && strcmp(js_get_text(x, "print"), js_get_text(y, "print")) != 0;)
+            y = y->next;
+        sum[0] += y ? 0 : js_get_number(x, "seconds", 0);
+        cJSON_Delete(y ? cJSON_DetachItemViaPointer(trial, y) : NULL);
+    }
+    for (const cJSON *y = trial->child; y; y = y->next) {
+        sum[1] += js_get_number(y, "seconds", 0);
+        if (made)
+            text_add(made, "%s\n", js_get_text(y, "print"));
+    }
 }
 
 /* ---- what could be changed ---- */
@@ -119,11 +93,10 @@ static void add_layouts(family *f, const cJSON *operand, int lanes)
 /* A rule without loops would hand kernels to the guess that a rule has loops for: another's loops, no change. */
 static bool has_rule(const tuner *t, const family *f)
 {
-    const cJSON *all = js_get(t->json, "kernels");
-    bool has = false;
     for (int k = 0; k < f->n; k++)
-        has = has || strcmp(js_get_text(cJSON_GetArrayItem(all, f->kernel[k]), "rule"), "guess") != 0;
-    return has;
+        if (strcmp(js_get_text(cJSON_GetArrayItem(js_get(t->json, "kernels"), f->kernel[k]), "rule"), "guess") != 0)
+            return true;
+    return false;
 }
 
 void changes_find(const tuner *t, family *f)
@@ -146,22 +119,31 @@ void changes_find(const tuner *t, family *f)
         add_layouts(f, operand, (int)js_get_number(f->first, "tile/lanes_of", 8));
 }
 
-/* Plans it; false: it cannot be, or nothing changes. */
+static bool is_made(const tuner *t, const char *made)
+{
+    const cJSON *one;
+    for (int i = 0; i < t->n_family; i++)
+        cJSON_ArrayForEach(one, t->family[i].others) if (!strcmp(js_get_text(one, "made"), made)) return true;
+    return false;
+}
+
+/* Plans it; false: it cannot be, nothing changes, or another change makes the same. */
 static bool foresee(tuner *t, family *f, cJSON *one)
 {
     const attempt a = {.of = f, .change = js_get(one, "change")};
     ts_error e = {0};
+    double *const predicted[2] = {NULL};
     double sum[2] = {0};
-    cJSON *json = NULL;
-    ts_plan *p = trial_plan(t, 1, &a, &json, &e);
-    if (json) {
-        double *seconds[] = {predictions_of(t->json), predictions_of(json)};
-        changes_sum(t, json, seconds, sum);
-        free(seconds[0]), free(seconds[1]);
-    }
-    cJSON_Delete(json), ts_plan_free(p);
-    js_put(one, "predicted_ns:%g,gain:%g", sum[1] * 1e9, sum[1] > 0 ? (sum[0] / sum[1] - 1) * f->seconds : 0);
-    return sum[1] > 0;
+    ENDED_BY(js_free) cJSON *json = NULL;
+    ENDED_BY(text_free) text made = {0};
+    ts_plan_free(trial_plan(t, 1, &a, &json, &e));
+    if (json)
+        changes_compare(t, json, predicted, sum, &made);
+    const bool is_new = sum[1] > 0 && !is_made(t, text_str(&made));
+    if (is_new)
+        js_put(one, "predicted_ns:%g,gain:%g,made:%s", sum[1] * 1e9, (sum[0] / sum[1] - 1) * f->seconds,
+               text_str(&made));
+    return is_new;
 }
 
 bool changes_next(tuner *t, attempt *of)

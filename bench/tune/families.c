@@ -66,8 +66,8 @@ void families_find(tuner *t, const double *seconds)
     const cJSON *kernel;
     int k = 0;
     t->family = heap_array(2 * (size_t)t->n_kernel + 1, sizeof *t->family);
-    cJSON_ArrayForEach(kernel, js_get(t->json, "kernels")) t->total += seconds[k], add_kernel(t, kernel, k, seconds[k]),
-        k++;
+    cJSON_ArrayForEach(kernel, js_get(t->json, "kernels")) t->total += seconds ? seconds[k] : 0,
+        add_kernel(t, kernel, k, seconds ? seconds[k] : 0), k++;
     qsort(t->family, (size_t)t->n_family, sizeof *t->family, by_time);
 }
 

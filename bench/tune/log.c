@@ -2,7 +2,6 @@
  * trial are written at once; a last line without an end is what a killed process left, and is cut off. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
-#include "graph/base/stats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,15 +22,7 @@ static char *head(const tuner *t)
 
 static bool write_all(const tuner *t, const char *s, size_t n, ts_error *e)
 {
-    while (n) {
-        const ssize_t k = write(t->fd, s, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return err_set(e, TS_FILES, "%s: cannot write: %s", t->o->log, strerror(errno));
-        s += k, n -= (size_t)k;
-    }
-    return true;
+    return file_write(t->fd, s, n) || err_set(e, TS_FILES, "%s: cannot write: %s", t->o->log, strerror(errno));
 }
 
 /* Whole lines of it; *whole: bytes of these. What does not begin as a log, or has a line that is no attempt, is
@@ -119,30 +110,28 @@ const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change)
     return NULL;
 }
 
-/* Nanoseconds without the change */
-static double base_of(const tuner *t, const cJSON *one)
+double log_ratio(const cJSON *one)
 {
-    const cJSON *other;
-    const double of_trial = js_get_number(one, "base_ns", 0);
-    int n = 0;
-    if (!js_get(one, "change/loops")) /* of kernels that this trial alone changed */
-        return of_trial;
-    ENDED_BY(heap_free) double *base = heap_array((size_t)cJSON_GetArraySize(t->log) + 1, sizeof *base);
-    cJSON_ArrayForEach(other, t->log) if (!strcmp(js_get_text(other, "kernel"), js_get_text(one, "kernel")) &&
-                                          js_get(other, "change/loops") && js_get_number(other, "base_ns", 0) > 0)
-        base[n++] = js_get_number(other, "base_ns", 0);
-    const double usual = stats_median_take(base, n);
-    return fmin(usual, of_trial);
+    const double base = js_get_number(one, "base_ns", 0);
+    return base > 0 && !strcmp(js_get_text(one, "status"), "correct") ? js_get_number(one, "time_ns", 0) / base : 2;
 }
 
-double log_ratio(const tuner *t, const cJSON *one)
+double log_saved(const cJSON *one)
 {
-    if (!one || !(js_get_number(one, "base_ns", 0) > 0) || strcmp(js_get_text(one, "status"), "correct") != 0)
-        return 2;
-    return js_get_number(one, "time_ns", 0) / base_of(t, one);
+    return (1 - log_ratio(one)) * js_get_number(one, "base_ns", 0) * 1e-9;
 }
 
-double log_saved(const tuner *t, const cJSON *one)
+const cJSON *log_best(const tuner *t, const char *kernel, int *tried, int *right)
 {
-    return (1 - log_ratio(t, one)) * base_of(t, one) * 1e-9;
+    const cJSON *one, *best = NULL;
+    *tried = *right = 0;
+    cJSON_ArrayForEach(one, t->log)
+    {
+        if (strcmp(js_get_text(one, "kernel"), kernel) != 0)
+            continue;
+        const bool good = !strcmp(js_get_text(one, "status"), "correct");
+        *tried += 1, *right += good;
+        best = good && (!best || log_ratio(one) < log_ratio(best)) ? one : best;
+    }
+    return best;
 }

@@ -15,14 +15,10 @@ static void foresee(tuner *t, int n, attempt *of)
     cJSON *plan = NULL;
     ts_plan_free(trial_plan(t, n, of, &plan, &e));
     for (int i = 0; i < n; i++) {
-        char rule[16];
-        snprintf(rule, sizeof rule, "t%d", i);
         of[i].predicted = plan ? 0 : NAN;
         for (int k = 0; plan && k < of[i].of->n; k++) {
             const cJSON *kernel = cJSON_GetArrayItem(js_get(plan, "kernels"), of[i].of->kernel[k]);
-            of[i].predicted += strcmp(js_get_text(kernel, "rule"), rule) != 0
-                                   ? NAN
-                                   : js_get_number(kernel, "predicted/time_ns", NAN) * 1e-9;
+            of[i].predicted += trial_followed(kernel, i) ? js_get_number(kernel, "predicted/time_ns", NAN) * 1e-9 : NAN;
         }
     }
     cJSON_Delete(plan);
@@ -114,9 +110,7 @@ cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e)
                           .machine = js_get_text(head, "machine"),
                           .threads = (int)js_get_number(head, "threads", 0)};
     if (head && trial_base(&t, e) && log_read(&t, e)) {
-        double *none = heap_array((size_t)t.n_kernel + 1, sizeof *none);
-        families_find(&t, none);
-        free(none);
+        families_find(&t, NULL);
         foresee_all(&t);
         tell(&t, rows = cJSON_CreateArray());
         if (cJSON_GetArraySize(rows) < 2) { /* "all" alone */

@@ -19,7 +19,7 @@ typedef struct box { /* ranges by axis of the first family */
 
 static double ratio_of(const tuner *t, const family *f, const cJSON *change)
 {
-    return log_ratio(t, log_find(t, f->key, change));
+    return log_ratio(log_find(t, f->key, change));
 }
 
 static bool same_kind(const family *a, const family *b)
@@ -97,7 +97,7 @@ static found grow(const tuner *t, const family *from, const cJSON *change, const
     round_out(t, &r.box, from, change, done);
     for (int i = 0; i < t->n_family; i++)
         if (!done[i] && same_kind(from, &t->family[i]) && holds(&r.box, &t->family[i]))
-            r.saved += log_saved(t, log_find(t, t->family[i].key, change));
+            r.saved += log_saved(log_find(t, t->family[i].key, change));
     return r;
 }
 

@@ -6,6 +6,7 @@
 #include "bench/verify.h"
 #include "graph/base/base.h"
 #include "graph/base/clock.h"
+#include "graph/base/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,12 +38,6 @@ static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n
     return good;
 }
 
-static bool is_right(const ts_array *got, const ts_array *want) /* as bench compares */
-{
-    const apart a = array_apart(got, want);
-    return a.most <= verify_tolerance(want->dtype) * a.scale;
-}
-
 static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
 {
     bool right = ts_plan_run(p, e);
@@ -50,14 +45,15 @@ static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
         ts_array got = {0};
         if (!(right = ts_plan_get(p, i, &got, e)))
             break;
-        if (!(right = is_right(&got, &t->output[i])))
+        const apart a = array_apart(&got, &t->output[i]); /* as bench compares */
+        if (!(right = a.most <= verify_tolerance(got.dtype) * a.scale))
             snprintf(why, SAID, "output %d is not what it was", i);
         ts_array_free(&got);
     }
     return right;
 }
 
-static bool give_inputs(tuner *t, ts_plan *p, ts_error *e)
+bool trial_inputs(const tuner *t, ts_plan *p, ts_error *e)
 {
     bool good = true;
     for (int i = 0; good && i < ts_model_inputs(t->model); i++)
@@ -91,6 +87,22 @@ static ts_plan *plan_by(tuner *t, const char *schema, cJSON **json, ts_error *e)
     return ts_file_write(path, schema, strlen(schema), e) ? plan_of(t, path, json, e) : NULL;
 }
 
+void trial_usual(tuner *t, double *seconds)
+{
+    const size_t n = (size_t)t->n_kernel, rows = (size_t)t->n_seen + 1;
+    double *all = reallocarray(t->seen, rows * n + 1, sizeof *all);
+    ENDED_BY(heap_free) double *column = heap_array(rows, sizeof *column);
+    MUST(all);
+    t->seen = all, t->n_seen++;
+    memcpy(all + (rows - 1) * n, seconds, n * sizeof *all);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < rows; i++)
+            column[i] = all[i * n + k];
+        stats_sort(column, (int)rows);
+        seconds[k] = fmin(seconds[k], column[(rows - 1) / 2]);
+    }
+}
+
 bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, char why[SAID], ts_error *e)
 {
     *why = 0;
@@ -98,9 +110,11 @@ bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, ch
     const int n[] = {t->n_kernel, cJSON_GetArraySize(js_get(*json, "kernels"))};
     for (int i = 0; i < 2; i++)
         seconds[i] = heap_array((size_t)n[i] + 1, sizeof *seconds[i]);
-    const bool good = *json && ts_plan_build(p, e) && give_inputs(t, p, e) && all_right(t, p, why, e) &&
+    const bool good = *json && ts_plan_build(p, e) && trial_inputs(t, p, e) && all_right(t, p, why, e) &&
                       (t->o->time ? t->o->time : time_in_turns)(t->o->user, t->base, p, n, seconds, e);
     ts_plan_free(p);
+    if (good)
+        trial_usual(t, seconds[0]);
     return good;
 }
 
@@ -113,6 +127,13 @@ static void put_glob(cJSON *match, const char *name)
     for (size_t i = 0; i < s.length; i++)
         s.s[i] = strchr("*?[]\\", s.s[i]) ? '?' : s.s[i];
     js_text(match, "name", text_str(&s));
+}
+
+bool trial_followed(const cJSON *kernel, int i)
+{
+    char name[16];
+    snprintf(name, sizeof name, "t%d", i);
+    return strcmp(js_get_text(kernel, "rule"), name) == 0;
 }
 
 static void put_rule(cJSON *list, const attempt *a, int number, const cJSON *kernel)
@@ -166,12 +187,9 @@ static void take_times(const cJSON *plan, double *const seconds[2], int n, attem
 {
     for (int i = 0; i < n; i++) {
         attempt *a = &of[i];
-        char name[16];
-        snprintf(name, sizeof name, "t%d", i);
         a->status = "correct";
         for (int k = 0; k < a->of->n; k++) {
-            const cJSON *kernel = cJSON_GetArrayItem(js_get(plan, "kernels"), a->of->kernel[k]);
-            if (strcmp(js_get_text(kernel, "rule"), name) != 0)
+            if (!trial_followed(cJSON_GetArrayItem(js_get(plan, "kernels"), a->of->kernel[k]), i))
                 a->status = "refused", snprintf(a->why, SAID, "its kernels cannot all have these loops");
             a->base += seconds[0][a->of->kernel[k]], a->time += seconds[1][a->of->kernel[k]];
         }
@@ -182,7 +200,7 @@ static void take_times(const cJSON *plan, double *const seconds[2], int n, attem
 static void take_sum(const tuner *t, const cJSON *plan, double *const seconds[2], attempt *a)
 {
     double sum[2];
-    changes_sum(t, plan, seconds, sum);
+    changes_compare(t, plan, seconds, sum, NULL);
     a->base = sum[0], a->time = sum[1], a->status = sum[1] > 0 ? "correct" : "refused";
     if (!(sum[1] > 0))
         snprintf(a->why, SAID, "no kernel is another one");

@@ -24,14 +24,9 @@ static bool is_wanted(const tune_options *o, const cJSON *kernel)
 
 static bool open_base(tuner *t, ts_error *e)
 {
-    if (!trial_base(t, e) || !ts_plan_build(t->base, e))
-        return false;
-    for (int i = 0; i < ts_model_inputs(t->model); i++)
-        if (!ts_plan_set(t->base, i, &t->value[i], e))
-            return false;
     t->n_output = ts_model_outputs(t->model);
     t->output = heap_array((size_t)t->n_output + 1, sizeof *t->output);
-    bool good = ts_plan_run(t->base, e);
+    bool good = trial_base(t, e) && ts_plan_build(t->base, e) && trial_inputs(t, t->base, e) && ts_plan_run(t->base, e);
     for (int i = 0; good && i < t->n_output; i++)
         good = ts_plan_get(t->base, i, &t->output[i], e);
     return good;
@@ -46,6 +41,7 @@ static bool find_families(tuner *t, ts_error *e)
                            : ts_plan_profile(t->base, BASE_RUNS, seconds, t->n_kernel, e);
     cJSON *nest;
     int wanted = 0;
+    trial_usual(t, seconds);
     families_find(t, seconds);
     free(seconds);
     for (int i = 0; good && i < t->n_family; i++) {
@@ -97,29 +93,15 @@ static int next_of(tuner *t, attempt *of)
     return n;
 }
 
-static const cJSON *best_of(const tuner *t, const family *f, double *saved)
-{
-    const cJSON *one, *change = NULL;
-    *saved = 0;
-    cJSON_ArrayForEach(one, t->log)
-    {
-        const double s = strcmp(js_get_text(one, "kernel"), f->key) != 0 ? 0 : log_saved(t, one);
-        if (s > *saved)
-            *saved = s, change = js_get(one, "change");
-    }
-    return change;
-}
-
 /* What is best for others of the operation, so that one rule may serve several: the next that f has not had. */
 static const cJSON *of_others(const tuner *t, const family *f)
 {
     for (int i = 0; i < t->n_family; i++) {
-        double saved;
+        int tried, right;
         const family *g = &t->family[i];
-        const cJSON *change = g != f && g->tuned && !strcmp(js_get_text(f->first, "op"), js_get_text(g->first, "op"))
-                                  ? best_of(t, g, &saved)
-                                  : NULL;
-        if (change && !log_find(t, f->key, change))
+        const bool of_one = g != f && g->tuned && !strcmp(js_get_text(f->first, "op"), js_get_text(g->first, "op"));
+        const cJSON *best = of_one ? log_best(t, g->key, &tried, &right) : NULL, *change = js_get(best, "change");
+        if (log_saved(best) > 0 && !log_find(t, f->key, change))
             return change;
     }
     return NULL;
@@ -165,7 +147,7 @@ static double saved_by(tuner *t, const char *schema, double pass[2], char said[S
     cJSON *plan = NULL;
     if (trial_by(t, schema, seconds, &plan, said, e)) {
         const int n[] = {t->n_kernel, cJSON_GetArraySize(js_get(plan, "kernels"))};
-        changes_sum(t, plan, seconds, sum);
+        changes_compare(t, plan, seconds, sum, NULL);
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < n[i]; k++)
                 pass[i] = (k ? pass[i] : 0) + seconds[i][k];
@@ -206,21 +188,17 @@ static void tell(const tuner *t, cJSON *report)
     cJSON *list = js_array(report, "kernels");
     for (int i = 0; i < t->n_family; i++) {
         const family *f = &t->family[i];
-        const cJSON *one;
-        double saved;
-        int tried = 0, right = 0;
-        cJSON_ArrayForEach(one, t->log) if (!strcmp(js_get_text(one, "kernel"), f->key)) tried++,
-            right += !strcmp(js_get_text(one, "status"), "correct");
+        int tried, right;
+        const cJSON *best = log_best(t, f->key, &tried, &right);
         if (!f->tuned && !tried)
             continue;
-        const cJSON *best = best_of(t, f, &saved);
-        ENDED_BY(heap_free) char *said = changes_text(best);
-        const double after = best ? f->seconds * log_ratio(t, log_find(t, f->key, best)) : f->seconds;
+        const double share = fmin(log_ratio(best), 1);
+        ENDED_BY(heap_free) char *said = changes_text(share < 1 ? js_get(best, "change") : NULL);
         js_row(list,
                "kernel:%s,label:%s,kernels:%d,loops:%s,base_ns:%g,predicted_ns:%g,best:%s,best_ns:%g,tried:%d,"
                "correct:%d,rank:%g",
                f->key, js_get_text(f->first, "label"), f->n, js_get_text(f->first, "loops"), f->seconds * 1e9,
-               js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, after * 1e9, tried, right,
+               js_get_number(f->first, "predicted/time_ns", NAN) * f->n, said, f->seconds * share * 1e9, tried, right,
                family_rank(t, f));
     }
     js_put(report, "trials:%d", t->trials);
@@ -234,7 +212,7 @@ static void close_all(tuner *t)
     if (t->fd >= 0)
         close(t->fd);
     ts_plan_free(t->base);
-    cJSON_Delete(t->json), cJSON_Delete(t->log), free(t->output);
+    cJSON_Delete(t->json), cJSON_Delete(t->log), free(t->output), free(t->seen);
 }
 
 cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, const tune_options *o, char **found,

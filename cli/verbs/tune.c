@@ -58,11 +58,11 @@ static bool race(const args *a, const session *s, const char *found, const char 
     if (one)
         js_put(js_object(report, "race"), "verdict:%s,ratio:%g,low:%g,high:%g", js_get_text(one, "verdict"),
                js_get_number(one, "ratio", NAN), js_get_number(one, "low", NAN), js_get_number(one, "high", NAN));
-    if (!faster)
-        cJSON_DeleteItemFromObjectCaseSensitive(report, "why"), js_text(report, "why",
-                                                                        one ? "the whole model is not faster with it"
-                                                                        : e.code ? e.text
-                                                                                 : "the race has no verdict");
+    if (!faster) {
+        const char *why = one ? "the whole model is not faster with it" : "the race has no verdict";
+        cJSON_DeleteItemFromObjectCaseSensitive(report, "why");
+        js_text(report, "why", one || !e.code ? why : e.text);
+    }
     cJSON_Delete(all), free(results), session_contest_free(&o);
     return faster;
 }
