@@ -1,4 +1,5 @@
-/* ranks.c - a log against the cost model as it stands: what it predicts today of loops that were timed once. */
+/* ranks.c - a log read again: against the cost model as it stands, what it predicts today of loops that were timed
+ * once; and what was tried of each kernel. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
 #include "graph/base/stats.h"
@@ -122,4 +123,30 @@ cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e)
     families_free(&t), ts_plan_free(t.base);
     cJSON_Delete(t.json), cJSON_Delete(t.log), cJSON_Delete(head);
     return rows;
+}
+
+/* ---- what was tried of each kernel of a plan ---- */
+static void put_tried(const tuner *t, const family *f)
+{
+    int tried, right;
+    const cJSON *best = log_best(t, f->key, &tried, &right);
+    ENDED_BY(heap_free) char *does = changes_text(js_get(best, "change"));
+    for (int i = 0; tried && !f->all && i < f->n; i++)
+        js_put(js_object(cJSON_GetArrayItem(js_get(t->json, "kernels"), f->kernel[i]), "tried"),
+               "n:%d,best:%s,share:%g,schema:%s", tried, does, log_ratio(best), t->o->schema);
+}
+
+bool tune_tried(const char *log, cJSON *plan, ts_error *e)
+{
+    ENDED_BY(js_free) cJSON *head = head_of(log, e);
+    const tune_options o = {.schema = js_get_text(head, "schema"), .log = log};
+    tuner t = {.json = plan, .n_kernel = cJSON_GetArraySize(js_get(plan, "kernels")), .o = &o, .fd = -1};
+    const bool good = head && log_read(&t, e);
+    if (good) {
+        families_find(&t, NULL);
+        for (int i = 0; i < t.n_family; i++)
+            put_tried(&t, &t.family[i]);
+    }
+    families_free(&t), cJSON_Delete(t.log);
+    return good;
 }

@@ -39,3 +39,6 @@ cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, cons
  * them together. Nothing is built or run, so any machine says the same of the log's. folder: private, as above. NULL
  * with e set. */
 cJSON *tune_ranks(ts_model *m, const char *log, const char *folder, ts_error *e);
+/* To each kernel of a plan's JSON of which the log of a search on its machine has trials, as "tried": how many, "n",
+ * the "best" that was right, and its time over that of the searched "schema", "share". */
+bool tune_tried(const char *log, cJSON *plan, ts_error *e);

@@ -1,5 +1,6 @@
 /* explain.c - tessera explain: what a schema makes of a model, kernel by kernel. */
 #include "bench/report/form.h"
+#include "bench/tune/tune.h"
 #include "cli/ranks.h"
 #include "train/run_folder.h"
 #include "graph/base/base.h"
@@ -204,7 +205,6 @@ static int longest_first(const void *a, const void *b)
 /* Half of the kernels that make most of the time are predicted within so much of theirs. */
 static void add_accuracy(cJSON *root, int n, double all)
 {
-    static const double most = 0.95;
     ENDED_BY(heap_free) cJSON **kernel = heap_array((size_t)n + 1, sizeof *kernel);
     ENDED_BY(heap_free) double *off = heap_array((size_t)n + 1, sizeof *off);
     double sum = 0;
@@ -212,7 +212,7 @@ static void add_accuracy(cJSON *root, int n, double all)
     int i = 0, m = 0;
     cJSON_ArrayForEach(k, js_get(root, "kernels")) kernel[i++] = k;
     qsort(kernel, (size_t)n, sizeof *kernel, longest_first);
-    for (i = 0; i < n && sum < most * all; i++) {
+    for (i = 0; i < n && sum < 0.95 * all; i++) {
         const double t = js_get_number(kernel[i], "measured_ns", 0);
         sum += t;
         if (js_get(kernel[i], "predicted"))
@@ -247,11 +247,7 @@ static bool dump_kernels(const args *a, const dump *d, ts_plan *plan, const cJSO
     const cJSON *k;
     int i = 0;
     bool ok = true;
-    cJSON_ArrayForEach(k, kernels)
-    {
-        ok = ok && (!wanted(k, args_text(a, "op")) || dump_kernel(d, plan, i, k, e));
-        i++;
-    }
+    cJSON_ArrayForEach(k, kernels) ok = ok && (!wanted(k, args_text(a, "op")) || dump_kernel(d, plan, i, k, e)), i++;
     return ok;
 }
 
@@ -261,7 +257,8 @@ static bool explain_plan(const args *a, const dump *d, ts_plan *plan, session *t
         return explain_ledger(a, plan, e);
     ts_plan_assemble(plan);
     ENDED_BY(js_free) cJSON *root = reply_take(ts_plan_json(plan, e), e);
-    bool good = root && (!timed || measure(timed, plan, root, e)) &&
+    const char *log = args_text(a, "log");
+    bool good = root && (!log || tune_tried(log, root, e)) && (!timed || measure(timed, plan, root, e)) &&
                 dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
                 keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
     if (good && a->console.json)
@@ -291,7 +288,7 @@ static bool explain_step(void *user, ts_plan *step, ts_error *e)
 }
 
 /* ---- the command ---- */
-#define KERNELS "op", "dump", "why", "profile", "all"
+#define KERNELS "op", "dump", "why", "profile", "log", "all"
 static const char *const plans[] = {KERNELS, "ledger", NULL}, *const kernels[] = {KERNELS, NULL},
                          *const between[] = {"net", "cores", NULL};
 static const clash clashes[] = {
@@ -327,6 +324,7 @@ static const option options[] = {
     {"why", 0, FLAG, NULL, "other ways that were weighed, and the numbers for which they were declined", ONCE},
     {"ledger", 0, FLAG, NULL, "who writes and reads each value, where, and what waits for what", ONCE},
     {"profile", 0, FLAG, NULL, "times of kernels beside what is predicted, run one by one", ONCE},
+    {"log", 0, A_FILE, "FILE", "what tessera tune tried of each kernel, by its log", ONCE},
     {"all", 0, FLAG, NULL, "every kernel, equal ones too", ONCE},
     {"ranks", 0, INTEGER, "N", "of a run in shards: time and memory of a step on 1, 2, 4, ... N processes", NULL, false,
      1, MOST_SHARDS},
@@ -348,6 +346,7 @@ const verb verb_explain = {
                 "tessera explain minilm --op '*query*' --dump text=out --dump assembly=out\n"
                 "tessera explain model.onnx --op matmul --dim batch=1 --dim seq=128\n"
                 "tessera explain bert-base --profile # predicted times beside measured ones\n"
+                "tessera explain bert-base --log best.json.log # what tune tried\n"
                 "tessera explain bert-base --ledger # who writes, who reads, what waits\n"
                 "tessera explain run -s lean.json # the step of a run of tessera train\n"
                 "tessera explain run --ranks 64 --net latency:2us,bandwidth:12GB/s",

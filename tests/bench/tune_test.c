@@ -223,6 +223,29 @@ static void own_way(void)
     scratch_free(&folder);
 }
 
+/* A plan cites what its log has of each kernel; one for another machine does not. */
+static void cites(const scratch *folder)
+{
+    ts_error e = {0};
+    const char *log = scratch_in(folder, "log");
+    cJSON *plan = js_parse("{\"target\":\"interp\",\"isa\":\"avx2\",\"threads\":3,\"kernels\":[{\"op\":\"matmul\","
+                           "\"dtype\":\"f32\",\"dims\":{\"m\":24,\"n\":64,\"k\":32}},{\"op\":\"add\",\"dims\":{}}]}",
+                           "plan", &e);
+    CHECK(!tune_tried(log, plan, &e) && strstr(e.text, "not the log of a search with this target"));
+    ENDED_BY(heap_free) char *said = log_text(folder);
+    said[strcspn(said, "\n")] = 0;
+    ENDED_BY(js_free) cJSON *head = js_parse(said, "log", &e);
+    e = (ts_error){0};
+    cJSON_SetNumberValue(cJSON_GetObjectItem(plan, "threads"), 2),
+        js_text(plan, "machine", js_get_text(head, "machine"));
+    CHECK(tune_tried(log, plan, &e));
+    const cJSON *kernel = js_get(plan, "kernels")->child;
+    CHECK(js_get_number(kernel, "tried/n", 0) >= 6 && js_get_number(kernel, "tried/share", 0) == 2);
+    CHECK_TEXT(js_get_text(kernel, "tried/schema"), "guess");
+    CHECK(*js_get_text(kernel, "tried/best") && !js_get(kernel->next, "tried"));
+    cJSON_Delete(plan);
+}
+
 /* An order of the value between both products: timed by all kernels that it changes, and a rule of its own. */
 static void quicker_order(void)
 {
@@ -249,6 +272,7 @@ int main(void)
     nothing_quicker(&folder);
     goes_on(&folder);
     refuses(&folder);
+    cites(&folder);
     scratch_free(&folder);
     disturbed();
     quicker();
