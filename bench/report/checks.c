@@ -50,32 +50,29 @@ static mood difference_seen(const report *r, cJSON *o)
     return outcome_read(r->match->word) == UNDECIDED ? CARE : FINE;
 }
 
-/* As the measurement states it. Why it was not stands at the times. */
+/* As the measurement states it; why it was not stands at the times. What others do to a race widens its intervals, so a
+ * verdict holds: it is no reason not to use the numbers. */
 static mood machine_quiet(const report *r, cJSON *o)
 {
     const char *state = js_get_text(r->root, "machine_state/state");
     if (!*state)
         return NOTHING;
     view_text(o, "state", state);
-    return strcmp(state, "quiet") == 0 ? FINE : strcmp(state, "busy") == 0 ? CARE : FAILED;
+    return strcmp(state, "quiet") == 0 ? FINE : CARE;
 }
 
-/* One in five of a contestant is too many, one in twenty of all worth a word. */
+/* One in twenty is worth a word. */
 static mood few_flagged(const report *r, cJSON *o)
 {
-    mood m = FINE;
     int all = 0, flagged = 0, aside = 0;
     for (int i = 0; i < r->n; i++) {
         const contestant *c = &r->of[i];
-        const int of_all = c->n_sample + c->n_aside, bad = c->n_flagged + c->n_aside;
-        all += of_all, flagged += c->n_flagged, aside += c->n_aside;
-        if (bad * 5 > of_all)
-            m = FAILED;
+        all += c->n_sample + c->n_aside, flagged += c->n_flagged, aside += c->n_aside;
     }
     if (!all)
         return NOTHING;
     js_put(o, "all:%d,counted:%d,aside:%d,flagged:%d", all, all - aside, aside, flagged);
-    return m == FINE && (flagged + aside) * 20 > all ? CARE : m;
+    return (flagged + aside) * 20 > all ? CARE : FINE;
 }
 
 /* In ns, over all launches; NAN where none was taken. */
@@ -147,7 +144,7 @@ static mood not_taken(const report *r, cJSON *o)
     if (isnan(steal))
         return NOTHING;
     js_number(o, "taken_share", steal);
-    return steal > 0.02 ? FAILED : steal > 0.005 ? CARE : FINE;
+    return steal > 0.005 ? CARE : FINE;
 }
 
 static const struct {

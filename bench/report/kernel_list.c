@@ -2,7 +2,6 @@
  * folded. */
 #include "bench/report/page.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MAX_KINDS = 40, MAX_NOTES = 12, MAX_LEVEL_ROWS = 16 }; /* rows of each list; the rest is counted */
@@ -23,16 +22,10 @@ static void fill_one(cJSON *list, const report *r, const kind *k, int c)
     if (!of->heaviest)
         return;
     const double work = k->flops * of->count;
-    cJSON *o = js_row(list, "shown:%s,time_ns:%g,count:%d,calls:%g,work:%g,bytes:%g,peak_share:%g", k->shown, of->ns,
-                      of->count, of->heaviest->calls * of->count, work, of->bytes, of->peak_share);
-    js_put(o, "rate:%g,flow:%g", work / of->ns, of->bytes / of->ns);
+    cJSON *o = js_row(list, "shown:%s,time_ns:%g,count:%d,calls:%g,work:%g,bytes:%g", k->shown, of->ns, of->count,
+                      of->heaviest->calls * of->count, work, of->bytes);
+    js_put(o, "gflops:%g,gbs:%g,roof_share:%g", work / of->ns, of->bytes / of->ns, of->peak_share);
     view_who(o, "who", r, c, NULL);
-    if (k->flops > 0 && of->ns > 0)
-        js_number(o, "gflops", work / of->ns);
-    if (of->bytes > 0 && of->ns > 0)
-        js_number(o, "gbs", of->bytes / of->ns);
-    if (!isnan(of->peak_share))
-        js_number(o, "roof_share", of->peak_share);
     view_text(o, "rule", of->heaviest->rule);
     fill_loops(o, of->heaviest->loops);
     view_some(o, "levels", js_get(of->heaviest->json, "levels"), MAX_LEVEL_ROWS, false);

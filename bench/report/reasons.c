@@ -35,6 +35,15 @@ static double gain_of(const report *r, const kind *k)
     return loops ? k->of[r->slow].ns - k->of[r->fast].ns : 0;
 }
 
+/* What the verdict would be, were these as long under the fast one as under the slow one, which takes no such way */
+static void fill_without(cJSON *o, const report *r, double longer)
+{
+    const double even = r->of[r->fast].stats.median + longer, ratio = r->of[r->slow].stats.median / even,
+                 least = r->match ? r->match->threshold : 0.01;
+    js_put(js_object(o, "without_it"), "even_ns:%g,ratio:%g,ahead:%i,behind:%i", even, ratio, ratio >= 1 + least,
+           ratio * (1 + least) <= 1);
+}
+
 /* What the two go different ways to: all kinds of one operation and way. Loops explain nothing of that. */
 static double other_way(const report *r, cJSON *o)
 {
@@ -55,14 +64,15 @@ static double other_way(const report *r, cJSON *o)
         if (!x->heaviest || !y->heaviest || strcmp(r->kinds[i].op, best->op) != 0 || strcmp(x->by, a->by) != 0 ||
             strcmp(y->by, b->by) != 0)
             continue;
-        fast += x->ns, slow += y->ns;
-        n += x->count;
+        fast += x->ns, slow += y->ns, n += x->count;
     }
     view_who(o, "with", r, *a->by ? r->fast : r->slow, NULL),
         view_who(o, "without", r, *a->by ? r->slow : r->fast, NULL);
     view_text(o, "op", best->op), view_text(o, "by", *a->by ? a->by : b->by), view_text(o, "name", best->name);
     view_text(o, "other_by", *a->by ? b->by : "");
     js_put(o, "n:%d,others:%i,slow_ns:%g,fast_ns:%g", n, n > best->of[r->fast].count, slow, fast);
+    if (*a->by && !*b->by)
+        fill_without(o, r, slow - fast);
     return 4 * fabs(slow - fast);
 }
 

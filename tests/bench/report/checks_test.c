@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char right[] = "Are the results right?", quiet[] = "Was the machine quiet?";
-static const char yes[] = "ok\">✓ yes", no[] = "bad\">✗ no";
+static const char right[] = "Are the results right?", quiet[] = "Was the machine quiet?",
+                  taken[] = "Processor not taken away?";
+static const char yes[] = "ok\">✓ yes", no[] = "bad\">✗ no", partly[] = "warn\">! partly";
 
 /* Whether the report has the question, answered like that; answer NULL: whether it has it not. */
 static bool answers(const cJSON *root, const char *question, const char *answer)
@@ -29,7 +30,8 @@ static void set(cJSON *of, const char *name, cJSON *value)
         cJSON_AddItemToObject(of, name, value);
 }
 
-/* Times that a busy machine spoilt say nothing against the results, and all of them are shown. */
+/* Times that a busy machine spoilt say nothing against the results, and all of them are shown. They are no "no" beside
+ * a verdict that is called sure: its interval is wider for them. */
 static void test_busy(void)
 {
     char *json = fixture_make("bert");
@@ -38,11 +40,13 @@ static void test_busy(void)
     CHECK(answers(root, right, yes));
     set(state, "state", cJSON_CreateString("overloaded"));
     set(state, "why", cJSON_CreateString("other programs left 0 of 150 rounds alone"));
+    set(cJSON_GetObjectItem(root, "environment"), "steal_share", cJSON_CreateNumber(0.1));
     set(root, "machine_state", state);
-    CHECK(answers(root, quiet, no) && answers(root, right, yes));
+    CHECK(answers(root, taken, partly));
+    CHECK(answers(root, quiet, partly) && answers(root, right, yes));
     cJSON_ArrayForEach(c, candidates) set(c, "numerics", NULL); /* a step of training states none */
     cJSON_ArrayForEach(c, peers) set(c, "numerics", NULL);
-    CHECK(answers(root, quiet, no) && answers(root, right, NULL));
+    CHECK(answers(root, quiet, partly) && answers(root, right, NULL));
     c = cJSON_GetArrayItem(candidates, 1); /* it died before it had any samples */
     set(c, "samples", NULL), set(c, "stats", NULL), set(c, "status", cJSON_CreateString("INVALID"));
     CHECK(answers(root, right, no));

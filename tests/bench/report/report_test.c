@@ -260,6 +260,7 @@ static void test_ways(void)
     CHECK(html && has(html, "blocked</b></span> computes 12 matmul (<b class=\"name\">"));
     CHECK(html && has(html, "rows-outside</b></span> does not. They take "));
     CHECK(html && has(html, "<tr><td>computed another way"));
+    CHECK(html && has(html, " Without Strassen, in the time of <span"));
     CHECK(html && !strstr(html, ">contract<") && !strstr(html, ">pieces<"));
     CHECK(html && !strstr(html, "0 ns against"));
     free(html), free(json), unmake(&m);
