@@ -170,7 +170,7 @@ bool nest_end(nesting *b)
         return false;
     for (int a = 0; !b->shared && a < b->s->n_axis; a++)
         if (b->left[a] > 1)
-            return refuse(b, -1, "axis %s never reaches step 1", b->s->letter[a]);
+            return refuse(b, -1, "no loop %s without a step: every axis ends in one", b->s->letter[a]);
     for (int i = 0; !b->shared && b->k->n_stage > 1 && i < b->into->n; i++)
         if (!b->into->loop[i].role->own)
             return refuse(b, i, "@%s belongs to the loops that the stages share", b->into->loop[i].role->name);

@@ -175,7 +175,7 @@ rule 4 'compute "bf16" is not available' '{"loops":["m n k"],"compute":"bf16"}'
 matmul 'no axis "q" here; the axes are: m n k' 'm n q'
 matmul 'axis m is walked twice' 'm n k m'
 rule 0 '(rule rule 0)' '{"match":{"name":"pooler_output"},"loops":"m n k"}' # of one row
-matmul 'axis k never reaches step 1' 'm n'
+matmul 'no loop k without a step: every axis ends in one' 'm n'
 matmul 'loop k, whose parts are spread over the cores, is inside another of that axis' 'k/64 k/8@core m n k'
 matmul 'vector registers, ' 'n/512 m/64 k m@unroll n@vector'
 matmul ': unroll less, or write m/tile n/tile, here m/' 'n/512 m/64 k m@unroll n@vector'

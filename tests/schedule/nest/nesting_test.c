@@ -72,7 +72,7 @@ static void test_refused(void)
     b = nest_begin(&on, &f.k, &f.s);
     CHECK(nest_put(&b, 0, 8, CPU_SERIAL) && nest_put(&b, 1, 1, CPU_SERIAL) && nest_put(&b, 2, 1, CPU_SERIAL));
     CHECK(!nest_end(&b) && b.refused == -1);
-    CHECK_TEXT(b.why, "axis m never reaches step 1");
+    CHECK_TEXT(b.why, "no loop m without a step: every axis ends in one");
 }
 
 int main(void)

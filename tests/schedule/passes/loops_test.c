@@ -68,14 +68,14 @@ static void test_told(void)
          "taken: loops \"m n q\", column 5: no axis \"q\" here; the axes are: m n k\n");
     told("{\"name\":\"r\",\"match\":{\"op\":\"matmul\"},\"loops\":[\"m n\",\"m n k\"]}", 0,
          "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 3 kernels (k0 matmul l.0, ...), and \"m n k\" is "
-         "taken: loops \"m n\", column 4: axis k never reaches step 1\n");
+         "taken: loops \"m n\", column 4: no loop k without a step: every axis ends in one\n");
     told("{\"name\":\"r\",\"match\":{\"op\":\"matmul\"},\"loops\":\"m n\",\"optional\":true},"
          "{\"name\":\"s\",\"match\":{\"name\":\"l.1\"},\"loops\":\"m n k\"}",
          0,
          "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 2 kernels (k0 matmul l.0, ...), and the guess is "
-         "taken: loops \"m n\", column 4: axis k never reaches step 1\n"
+         "taken: loops \"m n\", column 4: no loop k without a step: every axis ends in one\n"
          "test.json:2:45 (/rules/0/loops): rule \"r\" is refused for 1 kernel (k1 matmul l.1), and rule \"s\" is "
-         "followed: loops \"m n\", column 4: axis k never reaches step 1\n");
+         "followed: loops \"m n\", column 4: no loop k without a step: every axis ends in one\n");
 }
 
 static void refused(maker *make, const char *rules, const char *want)
@@ -129,8 +129,8 @@ static void test_refused(void)
     static const struct {
         const char *loops, *why;
     } one[] = {
-        {"[\"m n\",\"m n k k\"]",
-         "loops \"m n\", column 4: axis k never reaches step 1\n  loops \"m n k k\", column 7: axis k is walked twice"},
+        {"[\"m n\",\"m n k k\"]", "loops \"m n\", column 4: no loop k without a step: every axis ends in one\n  loops "
+                                  "\"m n k k\", column 7: axis k is walked twice"},
         {"\"k/64 m k/8@core n k\"",
          "loops \"k/64 m k/8@core n k\": loop k, whose parts are spread over the cores, is inside "
          "another of that axis"},

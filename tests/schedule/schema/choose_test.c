@@ -40,9 +40,9 @@ static void test_stages(void)
                SHARED MATMUL MAX ROWS "matmul2: q k n@vector", "");
     planned_as(attention, "{\"match\":{\"stage\":\"max\"},\"loops\":[\"q\",\"q c\"]}",
                SHARED MATMUL "max: q c ; " ROWS MATMUL2,
-               "stage max: loops \"q\", column 2: axis c never reaches step 1\n");
+               "stage max: loops \"q\", column 2: no loop c without a step: every axis ends in one\n");
     planned_as(attention, "{\"match\":{\"stage\":\"max\"},\"loops\":[\"q\",\"guess\"]}", SHARED MATMUL MAX ROWS MATMUL2,
-               "stage max: loops \"q\", column 2: axis c never reaches step 1\n");
+               "stage max: loops \"q\", column 2: no loop c without a step: every axis ends in one\n");
 }
 
 /* What is written for the kernel stands against a rule behind it, and gives way to one before. */
