@@ -51,20 +51,21 @@ typedef struct kind {
 typedef struct search {
     plan *p;
     kind *kind;
-    int n, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
-    int *rank;       /* by the same: which of its kind it is */
-    int *readers;    /* by node id: see kind */
-    bool *asked;     /* by node id: a rule takes another way, whatever it costs */
-    bool *done;      /* by node id: another way was taken */
-    plan *into;      /* that the search is for: keeps what is declined, */
-    declined *why;   /* by node id: before there are kinds, of nodes that offer another way */
+    int n, n_has, *kind_of; /* by node id, that of the whole of a kernel: the number of its kind + 1, or 0 */
+    int *rank;              /* by the same: which of its kind it is */
+    int *readers;           /* by node id: see kind */
+    bool *asked;            /* by node id: a rule takes another way, whatever it costs */
+    bool *done;             /* by node id: another way was taken */
+    bool *has;     /* by node id, below n_has: the plan has it; others were made by earlier plans of the graph */
+    plan *into;    /* that the search is for: keeps what is declined, */
+    declined *why; /* by node id: before there are kinds, of nodes that offer another way */
 } search;
 
-/* By how many bytes weights grow with the nodes from the first on: what is computed, less what that is for. */
-static int64_t growth(const node *n, int first)
+/* By how many bytes weights grow with nodes that the plan has not: what is computed, less what that is for. */
+static int64_t growth(const search *s, const node *n)
 {
     int64_t bytes = 0;
-    if (n->id < first)
+    if (n->id < s->n_has && s->has[n->id])
         return 0;
     if (n->leaf && n->leaf->of) {
         bytes = type_bytes(&n->type);
@@ -73,7 +74,7 @@ static int64_t growth(const node *n, int first)
         return bytes > type_bytes(&n->type) ? bytes - type_bytes(&n->type) : bytes;
     }
     for (int i = 0; i < n->n_in; i++)
-        bytes += growth(n->in[i], first);
+        bytes += growth(s, n->in[i]);
     return bytes;
 }
 
@@ -135,8 +136,7 @@ static bool pays(const plan *p, const node *old, const node *n, declined *no)
     if (!asked || asked->op != n->op || !asked->op->way || !asked->op->way(asked, &c))
         return false;
     no->way = c.name;
-    const double size = (double)p->variables->small->size[0];
-    c.other *= (size + 2) / (size + 1);
+    c.other *= 1 + 1 / ((double)p->variables->small->size[0] + 1);
     return is_less(p->on, &c, &no->why);
 }
 
@@ -166,7 +166,6 @@ static bool find_others(search *s, const node **other, err *e) /* by kernel: wha
 
 static bool find_kinds(search *s, err *e)
 {
-    const int first = s->p->g->n;
     const node **other = arena_array(&s->p->mem, (size_t)s->p->n_kernel + 1, sizeof *other);
     if (!find_others(s, other, e))
         return false;
@@ -184,7 +183,7 @@ static bool find_kinds(search *s, err *e)
                                      .spare = -1,
                                      .readers = readers,
                                      .work = node_flops(whole),
-                                     .growth = growth(other[i], first)};
+                                     .growth = growth(s, other[i])};
         s->kind_of[whole->id] = k + 1, s->rank[whole->id] = s->kind[k].n++;
     }
     return true;
@@ -307,15 +306,14 @@ static void note_taken(const search *s, plan *into)
     }
 }
 
-/* By how many bytes weights may grow */
-static int64_t allowed(plan *p)
+/* By how many bytes weights may grow; what the plan has is known to the search from here on. */
+static int64_t allowed(search *s)
 {
-    const int count = g_reach(p->n_root, p->root, NULL);
-    const node **need = arena_array(&p->mem, (size_t)count + 1, sizeof *need);
-    const int *times = resident_times(p, &p->mem);
+    int count;
+    ENDED_BY(heap_free) const node **need = g_reached_make(s->p->n_root, s->p->root, &count);
+    const int *times = resident_times(s->p, &s->p->mem);
     int64_t all = 0, resident = 0;
-    g_reach(p->n_root, p->root, need);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; s->has[need[i++]->id] = true) {
         const bool is = need[i]->leaf && need[i]->leaf->kind == LEAF_WEIGHT;
         const int64_t bytes = is ? type_bytes(&need[i]->type) : 0;
         all += bytes, resident += times[need[i]->id] * bytes;
@@ -336,12 +334,15 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
                 .rank = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.rank),
                 .asked = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.asked),
                 .done = arena_array(&into->mem, (size_t)p->g->n + 1, sizeof *s.done),
+                .n_has = p->g->n,
+                .has = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.has),
                 .readers = arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.readers)};
     if (p->as_written)
         return true;
+    const int64_t room = allowed(&s);
     if (!find_kinds(&s, e))
         return false;
-    take(&s, allowed(p));
+    take(&s, room);
     if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */

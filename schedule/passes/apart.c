@@ -96,10 +96,9 @@ static void part_operations(parting *a)
 {
     const plan *p = a->p;
     ENDED_BY(arena_free) arena mem = {0};
-    const int count = g_reach(p->n_root, p->root, NULL);
-    const node **need = arena_array(&mem, (size_t)count + 1, sizeof *need), **inside;
+    const node **need = arena_array(&mem, (size_t)p->g->n + 1, sizeof *need), **inside;
     bool *needed = arena_array(&mem, (size_t)p->g->n + 1, sizeof *needed);
-    g_reach(p->n_root, p->root, need);
+    const int count = g_reach(p->n_root, p->root, need);
     for (int i = 0; i < count; i++) {
         needed[need[i]->id] = true;
         const char *one = node_is_leaf(need[i])

@@ -168,8 +168,7 @@ static void refuses(const scratch *folder)
     drop(&r), free(same), free(before);
 }
 
-/* Where something else takes the processor while the base runs, a trial looks quick that is not: it counts for nothing,
- * in whichever trial that was. */
+/* A trial looks quick where something else took the processor from its base: it counts for nothing, whichever it is. */
 static void disturbed(void)
 {
     for (int at = 1; at < 24; at++) {
@@ -177,10 +176,8 @@ static void disturbed(void)
         searched r = search_by((clock_of){.disturbed = at}, &folder, "guess", "guess", 4, 2);
         const cJSON *kernel;
         CHECK(r.report && !r.found);
-        cJSON_ArrayForEach(kernel, js_get(r.report, "kernels")) if (!CHECK(!*js_get_text(kernel, "best")))
-            printf("  trial %d: %s\n", at, js_get_text(kernel, "best"));
-        drop(&r);
-        scratch_free(&folder);
+        cJSON_ArrayForEach(kernel, js_get(r.report, "kernels")) CHECK_TEXT(js_get_text(kernel, "best"), "");
+        drop(&r), scratch_free(&folder);
     }
 }
 
@@ -228,6 +225,7 @@ static void cites(const scratch *folder)
 {
     ts_error e = {0};
     const char *log = scratch_in(folder, "log");
+    ENDED_BY(js_free)
     cJSON *plan = js_parse("{\"target\":\"interp\",\"isa\":\"avx2\",\"threads\":3,\"kernels\":[{\"op\":\"matmul\","
                            "\"dtype\":\"f32\",\"dims\":{\"m\":24,\"n\":64,\"k\":32}},{\"op\":\"add\",\"dims\":{}}]}",
                            "plan", &e);
@@ -243,7 +241,6 @@ static void cites(const scratch *folder)
     CHECK(js_get_number(kernel, "tried/n", 0) >= 6 && js_get_number(kernel, "tried/share", 0) == 2);
     CHECK_TEXT(js_get_text(kernel, "tried/schema"), "guess");
     CHECK(*js_get_text(kernel, "tried/best") && !js_get(kernel->next, "tried"));
-    cJSON_Delete(plan);
 }
 
 /* An order of the value between both products: timed by all kernels that it changes, and a rule of its own. */

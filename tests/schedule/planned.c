@@ -26,10 +26,10 @@ static void begin(planned *b, const setting *s, err *e)
     *b = (planned){.g = ts_graph_make(), .folder = scratch_make()};
     const char *path = scratch_in(&b->folder, "test.json");
     text_add(&schema, "{\"format\":\"tiling/1\",\"rules\":[\n%s]}", s->rules ? s->rules : "");
-    const node *root = s->make(b->g);
+    b->root = s->make(b->g);
     bool ok = ts_graph_ok(b->g, e) && find_target(b, s, e) && file_save(path, schema.s, schema.length, e);
     const plan_options w = {.on = &b->on, .target = "c", .schema = s->rules ? path : NULL};
-    b->p = ok ? plan_make(b->g, 1, &root, &w, e) : NULL;
+    b->p = ok ? plan_make(b->g, 1, &b->root, &w, e) : NULL;
     text_free(&schema);
 }
 

@@ -20,7 +20,8 @@ typedef struct planned {
     arena mem; /* of the card's target */
     target on;
     plan *p;
-    scratch folder; /* holds the schema as test.json */
+    const node *root; /* of the graph; the plan may have others */
+    scratch folder;   /* holds the schema as test.json */
 } planned;
 bool make_plan(planned *b, const setting *s); /* false, and a failed check, when there is none; free in any case */
 void free_plan(planned *b);
