@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                   829  the public header: to be read in one sitting
-graph                   33594  the table of operations is half of it
+graph                   33603  the table of operations is half of it
 import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
 schedule                  224  the table of passes
@@ -33,7 +33,7 @@ backends/emit            1433  programs of their own
 backends/device          1447  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp           272  evaluates definitions
 backends/null              15  plans, and emits nothing
-backends/gpu             2223  graphics processors as a target
+backends/gpu             2214  graphics processors as a target
 backends/opencl          2015  a dialect and a device
 backends/cuda            2882  a dialect and a device
 bench                    6120  race, statistics, peers
@@ -41,8 +41,8 @@ bench/report             5576  a page of sections
 bench/machine             639  clock, processors, ceilings
 train                   11684  fine-tuning, generation, export
 models                   1711  on the public header alone
-cli                     13491  a file for each verb
-tests                   57576  about half of what they test
+cli                     13490  a file for each verb
+tests                   57577  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

@@ -225,7 +225,7 @@ static void merge_loop(emitter *m, int l, bool *there)
     const int64_t apart = inner_lanes(m, l);
     for (int64_t half, n = trips_of(&m->s->nest.loop[l]); n > 1; n = half) {
         const bool near = nest_merges_in_warp(m->p, m->s, l, n);
-        half = (n + 1) / 2;
+        half = int_power(n) / 2;
         if (!near && !*there) {
             meet(m); /* who still reads what lay there */
             put_sums(m);

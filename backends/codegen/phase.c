@@ -28,13 +28,13 @@ void emit_dot(emitter *m)
     code_store(&m->out.code, acc, vector_dot(m, acc));
 }
 
-/* What lanes of a folded vector loop have becomes one, in a fixed order: halves of them. (Comparing single numbers, one
- * after another, took a tenth of attention's time: which is larger is not foreseen.) Of vectors the same follows. */
+/* What lanes of a folded vector loop have becomes one, in a fixed order: halves of the power of two that they fit into,
+ * as of vectors of any size. (Comparing one number after another took a tenth of attention's time.) */
 void phase_halves(emitter *m, int64_t lanes, void (*take)(emitter *m, const cexpr *low, const cexpr *high))
 {
     const bool vectors = m->tile.vectors.n;
     for (int64_t half; lanes > 1; lanes = half) {
-        half = (lanes + 1) / 2;
+        half = int_power(lanes) / 2;
         const bool one = lanes - half == 1; /* takes no loop */
         code_open(&m->out.code, one ? (stmt){.kind = S_BLOCK}
                                     : (stmt){.kind = S_LOOP,

@@ -12,14 +12,6 @@
  * worth having for four elements. */
 enum { LANES = 256, WORTH = 4, MOVED = 16, SQUARE = 32, AGAIN = 4 };
 
-int64_t gpu_power(int64_t n)
-{
-    int64_t power = 1;
-    while (power < n)
-        power *= 2;
-    return power;
-}
-
 /* ---- what a group does at once ---- */
 void gpu_deal_begin(dealt *d, const plan *p, const kernel *k, const stage *s)
 {
@@ -150,7 +142,7 @@ int64_t gpu_lanes(const plan *p, const kernel *k)
     int64_t work = 1;
     for (int i = 0; i < k->n_stage && k->n_stage > 1; i++)
         work = int_max(work, work_of(k, &k->stage[i]));
-    return whole_warps(p, k->n_stage == 1 ? LANES : gpu_power(int_min(LANES, int_ceil_div(work, WORTH))));
+    return whole_warps(p, k->n_stage == 1 ? LANES : int_power(int_min(LANES, int_ceil_div(work, WORTH))));
 }
 
 static uint32_t results(const stage *s)
@@ -248,9 +240,9 @@ static void deal_across(dealt *d, int a, int64_t lanes)
 {
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s)),
                   each = gpu_vector(d->p, d->s, a, d->left[a]),
-                  pieces = gpu_power(int_ceil_div(gpu_steps(d, folds(d->s)), each));
+                  pieces = int_power(int_ceil_div(gpu_steps(d, folds(d->s)), each));
     int64_t own = int_min(lanes, int_max(pieces / WORTH, int_min(pieces, d->p->on->warp)));
-    int64_t side = int_min(lanes / int_max(own, 1), gpu_power(rows));
+    int64_t side = int_min(lanes / int_max(own, 1), int_power(rows));
     while (d->k->n_stage == 1 && side > 1 && rows / side < processors)
         side /= 2;
     while (side * own < lanes && own < pieces)
@@ -264,12 +256,12 @@ static void deal_across(dealt *d, int a, int64_t lanes)
 static void deal_down(dealt *d, int64_t lanes)
 {
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s));
-    int64_t side = int_min(lanes, gpu_power(rows));
+    int64_t side = int_min(lanes, int_power(rows));
     while (d->k->n_stage == 1 && side > d->p->on->warp && rows / side < processors)
         side /= 2;
     d->fast = last_walked(d, 0, d->s->n_result);
     gpu_deal(d, results(d->s), side);
-    const int64_t deep = gpu_steps(d, folds(d->s)), own = int_min(lanes / side, gpu_power(deep / (2 * WORTH)));
+    const int64_t deep = gpu_steps(d, folds(d->s)), own = int_min(lanes / side, int_power(deep / (2 * WORTH)));
     if (own > 1)
         gpu_deal(d, folds(d->s), own);
 }
@@ -369,7 +361,7 @@ static int64_t rows_at_once(const plan *p, const kernel *k)
         others = int_min(INT32_MAX, others * int_max(1, s->extent[a]));
     if (heavy)
         return rows_of_products(p, k, others);
-    int64_t rows = int_max(1, whole_warps(p, LANES) * WORTH / gpu_power(own));
+    int64_t rows = int_max(1, whole_warps(p, LANES) * WORTH / int_power(own));
     while (rows > 1 && ((rows > s->extent[last] && rows / 2 >= s->extent[last]) ||
                         others * int_ceil_div(s->extent[last], rows) < p->on->workers ||
                         handed_on(k, rows) > (double)gpu_plain_room(p) / 2))

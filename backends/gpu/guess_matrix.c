@@ -121,7 +121,7 @@ static double cycles(const choice *q, const shape *s)
 
 static bool too_large(int64_t tile, int64_t left, int64_t least)
 {
-    return tile > least && tile >= 2 * gpu_power(left);
+    return tile > least && tile >= 2 * int_power(left);
 }
 
 static void rank(ranking *r, const shape *s, double now)

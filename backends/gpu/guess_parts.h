@@ -31,7 +31,6 @@ int64_t gpu_steps(const dealt *d, uint32_t axes); /* of what is left of them, al
 
 int64_t gpu_plain_room(const plan *p); /* bytes of shared memory that groups have without asking: more cost company */
 int64_t gpu_lanes(const plan *p, const kernel *k); /* that the groups of a kernel have */
-int64_t gpu_power(int64_t n);                      /* the next power of two */
 /* guess_split.c: what it costs, in cycles, that so many parts of a sum wait in memory for a kernel that adds them up;
  * results: how many there are, bytes: of one. */
 double gpu_merge_cycles(const plan *p, double results, int64_t bytes, int64_t parts);

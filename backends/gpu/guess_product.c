@@ -214,7 +214,7 @@ static double cycles(const product *c, const candidate *q)
 /* Less than half of the tile would be work. */
 static bool too_large(const dealt *none, uint32_t axes, int64_t tile)
 {
-    return tile >= 2 * gpu_power(gpu_steps(none, axes));
+    return tile >= 2 * int_power(gpu_steps(none, axes));
 }
 
 static void rank(ranking *r, const candidate *q, double now)

@@ -101,6 +101,7 @@ int64_t int_ceil_div(int64_t a, int64_t b);  /* both positive; rounds up */
 int64_t int_floor_mod(int64_t a, int64_t b);
 int64_t int_min(int64_t a, int64_t b);
 int64_t int_max(int64_t a, int64_t b);
+int64_t int_power(int64_t n);          /* the least power of two that is no less */
 int64_t int_gcd(int64_t a, int64_t b); /* greatest common divisor; of 0 and b it is b */
 
 /* "f32[2,3]", for messages: array_type(&a).s */

@@ -17,6 +17,14 @@ bool int_add(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+int64_t int_power(int64_t n)
+{
+    int64_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
 int64_t int_ceil_div(int64_t n, int64_t by)
 {
     return (n + by - 1) / by;

@@ -3,7 +3,11 @@
 # several; what has an order of sums of its own is refused; the setting does what the option does, and explain says which.
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
-for model in bert-tiny gpt2-tiny resnet-tiny vae-tiny; do
+for n in 10 18 27 45; do # sums of numbers that are no power of two, nor fill vectors of every size
+    echo '{"format": "graph/1", "name": "sum", "opset": {"": 17}, "nodes": [{"op": "ReduceSum", "in": ["x"], "out": ["y"]}],
+        "inputs": [{"name": "x", "dtype": "f32", "shape": [99, '$n']}], "outputs": [{"name": "y"}]}' >sum$n.json
+done
+for model in bert-tiny gpt2-tiny resnet-tiny vae-tiny sum10.json sum18.json sum27.json sum45.json; do
     for isa in plain avx2 avx512 neon; do
         "$TESSERA" run "$model" --isa "$isa" --threads 2 --bits reproducible --seed 1 -o "$model.$isa" -q >out 2>err ||
             { grep -q 'this processor lacks' err || wrong "$model $isa" "$(cat err)"; continue; }
