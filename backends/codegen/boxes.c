@@ -50,7 +50,7 @@ void boxes_find(emitter *m, ring *r)
 /* ---- statements ---- */
 static void open_one(emitter *m, const cexpr *when)
 {
-    const cexpr *first = cexpr_whole(m->mem, W_SAME, cexpr_word(m->mem, lanes_lane(m)), emit_whole(m, 0));
+    const cexpr *first = cexpr_whole(m->mem, W_SAME, lanes_lane(m), emit_whole(m, 0));
     code_open(&m->out.code,
               (stmt){.kind = S_IF, .divergent = true, .value = when ? cexpr_both(m->mem, first, when) : first});
 }

@@ -30,7 +30,7 @@ static void start_one(emitter *m, int at, int k)
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, pointer_type(m, held_reach(in), start->dtype, true), "state",
              held_at(m, in, start->dtype, true));
-    const cexpr *from = cexpr_word(m->mem, lanes_lane(m)), *to = emit_whole(m, y.size);
+    const cexpr *from = lanes_lane(m), *to = emit_whole(m, y.size);
     element e;
     const cexpr *place = cexpr_element(m->mem, "state", cexpr_word(m->mem, "i"), IN_REGISTERS);
     if (m->d->vectors && !strcmp(store, "$0") && start->dtype != TS_BOOL && vector_kind(m, start->dtype, &e)) {

@@ -12,9 +12,24 @@ static cexpr *add(arena *mem, cexpr_kind kind, const char *s)
     return x;
 }
 
-const cexpr *cexpr_word(arena *mem, const char *s)
+const cexpr *cexpr_spelled(arena *mem, const char *s)
 {
     return add(mem, C_WORD, arena_string(mem, s));
+}
+
+static bool is_word(const char *s) /* "acc", "v0.at", "1.5e-3f", "(-INFINITY)" */
+{
+    const bool blank = strchr(s, ' ');
+    s += strspn(s, "(-");
+    const size_t n = strspn(s, NAME_CHARS ".");
+    return !blank && ((*s >= '0' && *s <= '9') || !s[n + (s[n] == ')')]);
+}
+
+/* What is computed is a tree: no pass would see it in here. */
+const cexpr *cexpr_word(arena *mem, const char *s)
+{
+    MUST(is_word(s));
+    return cexpr_spelled(mem, s);
 }
 
 const cexpr *cexpr_literal(arena *mem, const char *s, int64_t n)
@@ -53,6 +68,18 @@ const cexpr *cexpr_at(arena *mem, const cexpr *pointer, const cexpr *index, int 
     return x;
 }
 
+const index_list *index_add(arena *mem, const index_list *before, const cexpr *at)
+{
+    index_list *s = arena_get(mem, sizeof *s);
+    *s = (index_list){before, at};
+    return s;
+}
+
+const cexpr *cexpr_indexed(arena *mem, const char *name, const index_list *all)
+{
+    return all ? cexpr_at(mem, cexpr_indexed(mem, name, all->before), all->at, IN_REGISTERS) : cexpr_word(mem, name);
+}
+
 const cexpr *cexpr_pointer(arena *mem, const char *type, const cexpr *base, const cexpr *index, int bytes)
 {
     int64_t number;
@@ -78,6 +105,11 @@ const cexpr *cexpr_one(arena *mem, const char *form, const cexpr *a)
 const cexpr *cexpr_two(arena *mem, const char *form, const cexpr *a, const cexpr *b)
 {
     return cexpr_form(mem, form, 2, (const cexpr *const[]){a, b});
+}
+
+const cexpr *cexpr_list(arena *mem, const cexpr *all, const cexpr *more)
+{
+    return all ? cexpr_two(mem, "$0, $1", all, more) : more;
 }
 
 const cexpr *cexpr_lanes(arena *mem, const char *does, instance of, const char *form, int n, const cexpr *const *arg)
@@ -172,6 +204,11 @@ const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b)
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b)
 {
     return a ? cexpr_whole(mem, W_BOTH, a, b) : b;
+}
+
+const cexpr *cexpr_not(arena *mem, const cexpr *a)
+{
+    return cexpr_whole_as(mem, W_NOT, "(!$0)", 1, &a);
 }
 
 bool cexpr_same(const cexpr *a, const cexpr *b)

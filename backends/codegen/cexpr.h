@@ -8,7 +8,7 @@
 #include "graph/base/base.h"
 
 typedef enum cexpr_kind {
-    C_WORD,    /* text: a name, or what else stands as it is */
+    C_WORD,    /* text: a name, a literal, or what a language has for something */
     C_NUMBER,  /* number */
     C_SUM,     /* number, and each argument so many times: what indices and bounds are */
     C_FLOOR,   /* $0 / number, rounded down */
@@ -34,6 +34,7 @@ typedef enum whole_op {
     W_REST,
     W_QUOTIENT, /* of what is never negative */
     W_TIMES,
+    W_NOT,
     W_BITS, /* those that one of both has */
     /* Others: the place of an element, less $1 elements; $1 where $0 holds, else 0 or $2; $0 in pieces that change
      * places (slice.h) */
@@ -64,16 +65,24 @@ struct cexpr {
     bool below; /* C_FLOOR: below 0, too, it is rounded down; else that says the same as 0: no trip is left */
 };
 
-const cexpr *cexpr_word(arena *mem, const char *s); /* s is copied */
+const cexpr *cexpr_word(arena *mem, const char *s);    /* a name, or a literal; s is copied */
+const cexpr *cexpr_spelled(arena *mem, const char *s); /* what a language has for something: "share->part" */
 const cexpr *cexpr_number(arena *mem, int64_t n);
 const cexpr *cexpr_literal(arena *mem, const char *s, int64_t n); /* a number that is written so */
 const cexpr *cexpr_element(arena *mem, const char *pointer, const cexpr *index, int load);
 const cexpr *cexpr_at(arena *mem, const cexpr *pointer, const cexpr *index, int load); /* the same of any pointer */
+typedef struct index_list { /* of an array in registers, the last one: those before it, NULL for none */
+    const struct index_list *before;
+    const cexpr *at;
+} index_list;
+const index_list *index_add(arena *mem, const index_list *before, const cexpr *at);
+const cexpr *cexpr_indexed(arena *mem, const char *name, const index_list *all);
 const cexpr *cexpr_pointer(arena *mem, const char *type, const cexpr *base, const cexpr *index, int bytes);
 /* form lives as long as mem; "$0" alone is its argument */
 const cexpr *cexpr_form(arena *mem, const char *form, int n, const cexpr *const *arg);
 const cexpr *cexpr_one(arena *mem, const char *form, const cexpr *a);
 const cexpr *cexpr_two(arena *mem, const char *form, const cexpr *a, const cexpr *b);
+const cexpr *cexpr_list(arena *mem, const cexpr *all, const cexpr *more); /* of arguments; all NULL: the first one */
 /* An operation on `of` elements at once: "f32x8_fma($0, $1, $2)" */
 const cexpr *cexpr_lanes(arena *mem, const char *does, instance of, const char *form, int n, const cexpr *const *arg);
 
@@ -88,7 +97,8 @@ const cexpr *cexpr_whole(arena *mem, whole_op does, const cexpr *a, const cexpr 
 const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
-bool cexpr_known(const cexpr *x, int64_t *number);                   /* it is a number */
+const cexpr *cexpr_not(arena *mem, const cexpr *a);
+bool cexpr_known(const cexpr *x, int64_t *number); /* it is a number */
 bool cexpr_same(const cexpr *a, const cexpr *b);
 bool cexpr_in_memory(const cexpr *x);              /* an element that is not of registers */
 bool cexpr_names(const cexpr *x);                  /* it is a name, or a number that stands as it is */

@@ -112,21 +112,24 @@ strip *chunks_pass(emitter *m, strip *t)
     return all;
 }
 
-static const cexpr *share(emitter *m, int64_t n, const char *part, const char *parts)
+static const cexpr *share(emitter *m, const cexpr *n, const cexpr *part, const char *parts)
 {
-    return cexpr_word(m->mem, arena_format(m->mem, "%lld%s * %s / %s", (long long)n, m->d->index_suffix, part, parts));
+    return cexpr_form(m->mem, "($0 * $1 / $2)", 3, (const cexpr *const[]){n, part, cexpr_spelled(m->mem, parts)});
+}
+
+static const cexpr *part_of(emitter *m, const char *part, int64_t further)
+{
+    return cexpr_plus(m->mem, cexpr_spelled(m->mem, part), further);
 }
 
 const cexpr *share_from(emitter *m, int64_t n, const cexpr *count)
 {
-    return count ? cexpr_one(m->mem, arena_format(m->mem, "($0 * %s / %s)", m->d->part, m->d->parts), count)
-                 : share(m, n, m->d->part, m->d->parts);
+    return share(m, count ? count : emit_long(m, n), part_of(m, m->d->part, 0), m->d->parts);
 }
 
 const cexpr *share_to(emitter *m, int64_t n, const cexpr *count)
 {
-    return count ? cexpr_one(m->mem, arena_format(m->mem, "($0 * (%s + 1) / %s)", m->d->part, m->d->parts), count)
-                 : share(m, n, arena_format(m->mem, "(%s + 1)", m->d->part), m->d->parts);
+    return share(m, count ? count : emit_long(m, n), part_of(m, m->d->part, 1), m->d->parts);
 }
 
 void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each of its lanes is one here */
@@ -138,11 +141,12 @@ void emit_range(emitter *m, int64_t n) /* where a part is a group of lanes, each
         m->chunks.parts = int_min(m->chunks.parts, m->p->threads);
     if (n < 0) {
         code_open(&m->out.code,
-                  (stmt){.kind = S_IF, .value = cexpr_word(m->mem, part), .tight = true, .divergent = true});
+                  (stmt){.kind = S_IF, .value = cexpr_spelled(m->mem, part), .tight = true, .divergent = true});
         code_add(&m->out.code, (stmt){.kind = S_RETURN});
         code_close(&m->out.code);
         return;
     }
-    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low", share(m, n, part, parts));
-    code_also(&m->out.code, "high", share(m, n, arena_format(m->mem, "(%s + 1)", part), parts));
+    code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "low",
+             share(m, emit_long(m, n), part_of(m, part, 0), parts));
+    code_also(&m->out.code, "high", share(m, emit_long(m, n), part_of(m, part, 1), parts));
 }

@@ -130,6 +130,12 @@ static bool clamped(emitter *m, const copying *c) /* some subscript leaves its d
     return !pure;
 }
 
+static const cexpr *holds_block(emitter *m, int a) /* a whole one is left of the axis */
+{
+    const cexpr *block = cexpr_word(m->mem, arena_format(m->mem, "block%d", a));
+    return cexpr_two(m->mem, "($0 <= $1)", cexpr_plus(m->mem, block, BLOCK), emit_whole(m, m->here.cur[a]));
+}
+
 /* Whole blocks by vectors, where the language has them. */
 static void turn_blocks(emitter *m, const copying *c, const affine *at)
 {
@@ -142,12 +148,9 @@ static void turn_blocks(emitter *m, const copying *c, const affine *at)
         turn_rest(m, c, at);
         return;
     }
-    const long long fast = m->here.cur[c->fast], slow = m->here.cur[c->slow];
     stmt *test = code_open(
         &m->out.code,
-        (stmt){.kind = S_IF,
-               .value = cexpr_word(m->mem, arena_format(m->mem, "block%d + %d <= %lld && block%d + %d <= %lld", c->fast,
-                                                        BLOCK, fast, c->slow, BLOCK, slow))});
+        (stmt){.kind = S_IF, .value = cexpr_both(m->mem, holds_block(m, c->fast), holds_block(m, c->slow))});
     code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), arena_format(m->mem, "copy%d", c->fast),
              cexpr_word(m->mem, arena_format(m->mem, "block%d", c->fast)));
     code_also(&m->out.code, arena_format(m->mem, "copy%d", c->slow),

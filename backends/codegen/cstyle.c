@@ -179,6 +179,11 @@ static const cexpr *cast(writer *w, const expr *x)
     return narrowed(w, x->dtype, of);
 }
 
+const cexpr *cstyle_state(const writer *w, int i)
+{
+    return cexpr_indexed(w->mem, arena_format(w->mem, "%s%d", w->states, i), w->state);
+}
+
 static const cexpr *write(writer *w, const expr *x)
 {
     switch (x->kind) {
@@ -188,7 +193,7 @@ static const cexpr *write(writer *w, const expr *x)
     case X_LOAD: return w->load(w->user, x);
     case X_CALL: return call(w, x);
     case X_CAST: return cast(w, x);
-    case X_STATE: return cexpr_word(w->mem, arena_format(w->mem, "%s%d%s", w->states, x->axis, w->state));
+    case X_STATE: return cstyle_state(w, x->axis);
     case X_FOLD:
     case X_SCAN: MUST(x_folds(x)); return w->fold(w->user, x);
     case X_SCATTER:

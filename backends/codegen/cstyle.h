@@ -22,7 +22,8 @@ typedef struct writer {
     const cexpr *(*axis)(void *user, int axis);
     const cexpr *(*size)(void *user, int which); /* NULL: none is met */
     const cexpr *(*fold)(void *user, const expr *x);
-    const char *states, *state; /* before and behind the number of a state: "s", "" for s0, s1, ... */
+    const char *states;      /* before the number of a state: "s" for s0, s1, ... */
+    const index_list *state; /* of each of them */
     void *user;
     int n_temporary;  /* numbers of temporaries, t0, t1, ... */
     code *out;        /* where what is named gets its name */
@@ -34,6 +35,7 @@ typedef struct writer {
 const cexpr *cstyle_literal(arena *mem, const dialect *d, const expr *x, bool wide);
 /* x, an element: statements name those of its parts that are used more than once. */
 const cexpr *cstyle_expr(writer *w, const expr *x);
+const cexpr *cstyle_state(const writer *w, int i);
 value_part *cstyle_part(const writer *w, const expr *x);    /* NULL: it is none of them */
 const char *cstyle_spelled(const writer *w, const expr *x); /* the form of call x */
 const cexpr *cstyle_combine(const writer *w, const fn *f, dtype d, const cexpr *a, const cexpr *b); /* f of them */

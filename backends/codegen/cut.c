@@ -5,7 +5,7 @@
 static int64_t elements(const emitter *m, const strip *t) /* of the axis, that are left for the loop */
 {
     const int axis = trips_loop(m, t)->axis;
-    if (m->tile.made && t->ph == CLEAR && (trips_folds(m, t) || matrix_sum(m))) /* all lanes, clipped trips too */
+    if (m->tile.made && t->ph == CLEAR && (trips_folds(m, t) || matrix_sums(m))) /* all lanes, clipped trips too */
         return nest_left(m->k, m->s, axis, t->loop - 1);
     return (t->shared ? &m->shared : &m->here)->cur[axis];
 }

@@ -126,7 +126,8 @@ typedef struct stage_state { /* of the stage that is being written */
     int lane;                     /* the tile's vector loop over a folded axis, or -1 */
     uint32_t peeled;              /* axes whose loops outside the tile write first and last trips apart */
     uint32_t known;               /* loops of a tile without a fold that are written out trip by trip */
-    const char *states, *state;   /* as a writer has them, in subscripts too; NULL: "s", "" */
+    const char *states;           /* as a writer has them; NULL: "s" */
+    const index_list *state;
 } stage_state;
 
 typedef struct bounds { /* split.c: comparisons of the guard under the stage's fold */
@@ -289,6 +290,7 @@ const cexpr *emit_index(emitter *m, const affine *a);
 /* For as long as the statements live */
 const char *number_text(const emitter *m, int64_t n);
 const cexpr *emit_whole(const emitter *m, int64_t n);
+const cexpr *emit_long(const emitter *m, int64_t n);            /* of the type of loop variables, whatever it meets */
 void emit_written_out(emitter *m, const char *name, int64_t n); /* opens a loop of n trips, all in the text */
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
 const cexpr *scratch_at(const emitter *m, const char *of, int64_t offset);
@@ -306,7 +308,10 @@ const cexpr *emit_result(emitter *m);          /* in a tile: the element y[...] 
 const cexpr *emit_place(emitter *m, int load); /* in a tile: the index of a load, of the result or of states */
 /* Outside: base, and where tile f starts behind it */
 const cexpr *emit_start(emitter *m, const cexpr *base, const tile_made *f, int load);
+const char *tile_loop(const emitter *m, int l);                         /* what loop l of the tile calls its trip */
+const cexpr *tile_trip(const emitter *m, int l);                        /* that trip */
 const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane); /* the accumulator of that name */
+const index_list *emit_subscripts(emitter *m, const cexpr *lane);       /* what it is indexed by */
 const cexpr *emit_sums(emitter *m); /* of a matrix unit: those of a lane for one trip of it, acc[m_3] */
 const cexpr *emit_address(const emitter *m, const cexpr *x);
 const cexpr *emit_bytes(const emitter *m, const cexpr *index, int64_t size, bool brackets); /* of so many elements */
@@ -353,9 +358,9 @@ void argument_number(const emitter *m, arguments *a, const char *name,
 void kernel_outline(const emitter *m, text *t); /* outline.c */
 void print_tile(const emitter *m, const tile_made *f, text *out);
 /* lanes.c: a part that is a group of lanes. */
-void lanes_fit(emitter *m);         /* before all statements: the lanes of the group, and what it has for scratch */
-bool lanes_check(emitter *m);       /* behind all of them: that scratch fits */
-const char *lanes_lane(emitter *m); /* the number of the lane, where it is asked for */
+void lanes_fit(emitter *m);          /* before all statements: the lanes of the group, and what it has for scratch */
+bool lanes_check(emitter *m);        /* behind all of them: that scratch fits */
+const cexpr *lanes_lane(emitter *m); /* the number of the lane, where it is asked for */
 /* Opens what is done by those lanes alone that have trips first up to end of loop l of the tile, as text. */
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const cexpr *to);
 bool lanes_one(emitter *m); /* the stage has no such loops, but the group has lanes: opens what one of them does */
@@ -407,10 +412,10 @@ const expr *vectors_value(emitter *m);                  /* partial_value, of all
 /* matrix.c: products that a matrix unit forms, where lanes of a group do so together. */
 bool matrix_of(const emitter *m, unit_loops *u, const matrix_form **form); /* whether the stage has such loops */
 bool matrix_check(emitter *m);                                             /* that the language has the unit */
-bool matrix_waits(const emitter *m);      /* its lanes wait for the unit, and may do something else before */
-void matrix_show(emitter *m);             /* before lanes meet: what they copied is there for the unit, too */
-void matrix_body(emitter *m);             /* in the innermost serial loop */
-const char *matrix_sum(const emitter *m); /* of the sums of a lane: the one at hand; NULL: there is no unit */
+bool matrix_waits(const emitter *m); /* its lanes wait for the unit, and may do something else before */
+void matrix_show(emitter *m);        /* before lanes meet: what they copied is there for the unit, too */
+void matrix_body(emitter *m);        /* in the innermost serial loop */
+bool matrix_sums(const emitter *m);  /* there is a unit: sums of a lane go by `part` */
 /* Opens what is done with each of them, as many blocks as it says. placed: where the result has it. */
 int matrix_enter(emitter *m, bool placed);
 void matrix_finish(emitter *m); /* before all of them: what runs wait in for the next ones */

@@ -25,17 +25,13 @@ void emit_words(emitter *m, const char *name, const char *counts, int n, int64_t
     s->bytes = 4, s->trips = n * all;
 }
 
-void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t)
+const cexpr *fragment_words(const emitter *m, const fragment *q)
 {
-    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
-        const loop *p = &m->s->nest.loop[l];
-        if (!fragment_trips(m, l, own_axes(m, q)))
-            continue;
-        if (counts)
-            text_add(t, "[%lld]", (long long)loop_trips(p));
-        else
-            text_add(t, "[%s_%d]", m->s->letter[p->axis], l);
-    }
+    const index_list *all = NULL;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
+        if (fragment_trips(m, l, own_axes(m, q)))
+            all = index_add(m->mem, all, tile_trip(m, l));
+    return cexpr_indexed(m->mem, q->name, all);
 }
 
 static const source *source_of(const emitter *m, const fragment *q)
@@ -181,24 +177,23 @@ static const cexpr *address_of(emitter *m, const fragment *q, int64_t *behind)
                          emit_index(m, affine_scale(&m->sp, rest, size)), 1);
 }
 
-static void take_one(emitter *m, const fragment *q, const char *subscripts)
+static void take_one(emitter *m, const fragment *q, const index_list *trips)
 {
     enum { ROW = 16, LINES = 8 }; /* bytes; lanes that give the rows of one word */
     int64_t far;
-    const cexpr *at = address_of(m, q, &far),
-                *to = cexpr_word(m->mem, arena_format(m->mem, "%s%s", q->name, subscripts));
+    const cexpr *at = address_of(m, q, &far), *to = cexpr_indexed(m->mem, q->name, trips);
     cexpr *x = (cexpr *)emit_move(m, TAKES_ROWS, lanes_of(q)->take, ROW, 3,
                                   (const cexpr *const[]){to, at, emit_whole(m, far)});
     x->stage = m->stage.at, x->load = q->load, x->number = (q->pair >= 0 ? 2 : 1) * q->form->words * LINES;
     code_call(&m->out.code, x);
 }
 
-static void take_trips(emitter *m, const fragment *q, int l, const char *subscripts)
+static void take_trips(emitter *m, const fragment *q, int l, const index_list *trips)
 {
     while (l < m->s->nest.n && !fragment_trips(m, l, own_axes(m, q)))
         l++;
     if (l == m->s->nest.n) {
-        take_one(m, q, subscripts);
+        take_one(m, q, trips);
         return;
     }
     const loop *p = &m->s->nest.loop[l];
@@ -206,7 +201,7 @@ static void take_trips(emitter *m, const fragment *q, int l, const char *subscri
     trips_save(m, &was);
     for (int64_t i = 0; i < loop_trips(p); i += l == q->pair ? 2 : 1) {
         trips_go(m, p->axis, affine_const(&m->sp, i), p->step);
-        take_trips(m, q, l + 1, arena_format(m->mem, "%s[%lld]", subscripts, (long long)i));
+        take_trips(m, q, l + 1, index_add(m->mem, trips, emit_whole(m, i)));
         trips_leave(m, &was);
     }
 }
@@ -215,9 +210,11 @@ void fragment_take(emitter *m, const fragment *q)
 {
     ENDED_BY(text_free) text counts = {0};
     int64_t all = 1;
-    fragment_subscripts(m, q, true, &counts);
-    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++)
-        all *= fragment_trips(m, l, own_axes(m, q)) ? loop_trips(&m->s->nest.loop[l]) : 1;
+    for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
+        const int64_t trips = loop_trips(&m->s->nest.loop[l]);
+        if (fragment_trips(m, l, own_axes(m, q)))
+            text_add(&counts, "[%lld]", (long long)trips), all *= trips;
+    }
     emit_words(m, q->name, text_str(&counts), q->form->words, all);
-    take_trips(m, q, nest_unrolled(m->s), "");
+    take_trips(m, q, nest_unrolled(m->s), NULL);
 }

@@ -23,7 +23,7 @@ void emit_words(emitter *m, const char *name, const char *counts, int n, int64_t
 void fragment_take(emitter *m, const fragment *q);           /* declares it, for the trip of folded loops at hand */
 bool fragment_trips(const emitter *m, int l, uint32_t axes); /* loop l is written out over one of the axes */
 /* Which it is of those that are held, or how many there are of each */
-void fragment_subscripts(const emitter *m, const fragment *q, bool counts, text *t);
+const cexpr *fragment_words(const emitter *m, const fragment *q);
 /* matrix.c */
 void matrix_name(emitter *m, const char *name, const lane_part *parts); /* by the lane, and sum number `part` */
 int matrix_trips(emitter *m); /* opens loops over all trips of the result in registers: how many loops */

@@ -34,11 +34,11 @@ static void clear_one(emitter *m, int i, int64_t n)
     code_let(&m->out.code, pointer_type(m, slice_reach(m, i), d, true), "gaps", slice_at(m, i, true));
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .name = "i",
-                                   .from = cexpr_word(m->mem, lanes_lane(m)),
+                                   .from = lanes_lane(m),
                                    .to = emit_whole(m, n),
                                    .step = m->group,
                                    .tight = true});
-    code_store(&m->out.code, cexpr_word(m->mem, "gaps[i]"), cexpr_word(m->mem, "0"));
+    code_store(&m->out.code, cexpr_element(m->mem, "gaps", cexpr_word(m->mem, "i"), IN_REGISTERS), emit_whole(m, 0));
     code_close(&m->out.code);
     code_close(&m->out.code);
 }

@@ -134,7 +134,8 @@ static void enter_core(emitter *m, const char *name, int depth, const strip *c)
     const cexpr *n = c->count ? cexpr_least(m->mem, emit_whole(m, c->all), c->count) : NULL,
                 *to = share_to(m, c->all, n);
     if (c->rest) {
-        const cexpr *last = cexpr_word(m->mem, arena_format(m->mem, "%s == %s - 1", m->d->part, m->d->parts));
+        const cexpr *last = cexpr_whole(m->mem, W_SAME, cexpr_spelled(m->mem, m->d->part),
+                                        cexpr_plus(m->mem, cexpr_spelled(m->mem, m->d->parts), -1));
         code_open(&m->out.code,
                   (stmt){.kind = S_IF,
                          .divergent = !m->d->lane, /* all lanes of a group are of one part */
@@ -144,8 +145,7 @@ static void enter_core(emitter *m, const char *name, int depth, const strip *c)
         return;
     }
     if (c->all > own)
-        to = cexpr_least(m->mem, cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)own, m->d->index_suffix)),
-                         to);
+        to = cexpr_least(m->mem, emit_long(m, own), to);
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .stage = m->stage.at,
                                    .depth = depth,
@@ -189,8 +189,9 @@ static void enter_fold(emitter *m, int l, const char *name, const strip *c)
              cexpr_both(m->mem, cexpr_word(m->mem, "first"),
                         cexpr_whole(m->mem, W_SAME, cexpr_word(m->mem, name), emit_whole(m, 0))));
     code_also(&m->out.code, last,
-              cexpr_two(m->mem, "(last && $0 == $1)", cexpr_word(m->mem, name),
-                        cexpr_plus(m->mem, end_of(m, l, c, c->all), -1)));
+              cexpr_both(m->mem, cexpr_word(m->mem, "last"),
+                         cexpr_whole(m->mem, W_SAME, cexpr_word(m->mem, name),
+                                     cexpr_plus(m->mem, end_of(m, l, c, c->all), -1))));
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     code_let(&m->out.code, of, "first", cexpr_word(m->mem, first));
     code_also(&m->out.code, "last", cexpr_word(m->mem, last));
@@ -274,8 +275,8 @@ static void write_stage(emitter *m, strip *t)
     if (m->k->n_stage > 1)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     if (m->stage.outer_fold) {
-        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", cexpr_word(m->mem, "1"));
-        code_also(&m->out.code, "last", cexpr_word(m->mem, "1"));
+        code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->truth), "first", emit_whole(m, 1));
+        code_also(&m->out.code, "last", emit_whole(m, 1));
     }
     if (m->stage.carries)
         carry_open(m);

@@ -139,6 +139,7 @@ static int64_t whole_value(whole_op does, int64_t a, int64_t b, int64_t c)
     case W_REST: return b ? a % b : 0;
     case W_QUOTIENT: return b ? a / b : 0;
     case W_TIMES: return a * b;
+    case W_NOT: return !a;
     case W_BITS: return a ^ b;
     case W_WHERE: return a ? b : c;
     default: return a;

@@ -57,17 +57,12 @@ static int64_t numbers_of(const emitter *m, int l, bool *first)
     return ((*first ? m->group : inner_lanes(m, outer)) + inner - 1) / inner;
 }
 
-static const char *digit_name(const emitter *m, int l)
-{
-    return arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l);
-}
-
-const char *lanes_lane(emitter *m)
+const cexpr *lanes_lane(emitter *m)
 {
     if (m->group == 1)
-        return "0";
+        return emit_whole(m, 0);
     *(m->tile.made ? &m->tile.made->lanes : &m->out.lanes) = true;
-    return "lane";
+    return cexpr_word(m->mem, "lane");
 }
 
 void lanes_declare(emitter *m, const tile_made *f)
@@ -75,7 +70,7 @@ void lanes_declare(emitter *m, const tile_made *f)
     const char *of = arena_format(m->mem, "const %s", m->d->index);
     if (f ? !f->lanes : !m->out.lanes)
         return;
-    code_let(&m->out.code, of, "lane", cexpr_word(m->mem, m->d->lane));
+    code_let(&m->out.code, of, "lane", cexpr_spelled(m->mem, m->d->lane));
     for (int l = nest_unrolled(m->s); f && l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         const int64_t inner = inner_lanes(m, l);
@@ -86,7 +81,7 @@ void lanes_declare(emitter *m, const tile_made *f)
         const cexpr *own = cexpr_floor(m->mem, cexpr_word(m->mem, "lane"), inner, false);
         if (!first) /* those beyond the stage's lanes have no trip of the outermost one */
             own = cexpr_whole(m->mem, W_REST, own, emit_whole(m, all));
-        stmt *s = code_let(&m->out.code, of, digit_name(m, l), own);
+        stmt *s = code_let(&m->out.code, of, tile_loop(m, l), own);
         s->stage = m->stage.at, s->depth = loop_depth(m, &m->s->nest, l), s->to = emit_whole(m, all);
     }
 }
@@ -105,26 +100,25 @@ static void open_test(emitter *m, const cexpr *value)
     code_open(&m->out.code, (stmt){.kind = value ? S_IF : S_BLOCK, .value = value, .divergent = value});
 }
 
-static const cexpr *compared(emitter *m, const char *name, whole_op how, int64_t with)
+static const cexpr *compared(emitter *m, const cexpr *x, whole_op how, int64_t with)
 {
-    return cexpr_whole(m->mem, how, cexpr_word(m->mem, name), emit_whole(m, with));
+    return cexpr_whole(m->mem, how, x, emit_whole(m, with));
 }
 
 void lanes_enter(emitter *m, int l, int64_t first, int64_t end, const cexpr *to)
 {
     bool outermost;
     const int64_t all = numbers_of(m, l, &outermost);
-    const char *name = digit_name(m, l);
-    const cexpr *test = NULL;
+    const cexpr *own = tile_trip(m, l), *test = NULL;
     lanes_lane(m);
     if (to)
-        test = cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, name), to);
+        test = cexpr_whole(m->mem, W_LESS, own, to);
     else if (end == first + 1 && all > 1)
-        test = compared(m, name, W_SAME, first), first = 0;
+        test = compared(m, own, W_SAME, first), first = 0;
     else if (end < all)
-        test = compared(m, name, W_LESS, end);
+        test = compared(m, own, W_LESS, end);
     if (first > 0)
-        test = cexpr_both(m->mem, test, compared(m, name, W_LEAST, first));
+        test = cexpr_both(m->mem, test, compared(m, own, W_LEAST, first));
     open_test(m, test);
 }
 
@@ -178,12 +172,12 @@ static void take_in(emitter *m, const cexpr *(*with)(emitter *m, int k, const ce
 static void put_sums(emitter *m) /* into memory, for others */
 {
     for (int k = 0; k < stage_states(m->s); k++)
-        code_store(&m->out.code, sums_at(m, k, cexpr_word(m->mem, lanes_lane(m))), tuple_acc(m, k, emit_whole(m, 0)));
+        code_store(&m->out.code, sums_at(m, k, lanes_lane(m)), tuple_acc(m, k, emit_whole(m, 0)));
 }
 
 static void open_half(emitter *m, int l, int64_t takes) /* of the lanes that differ in the digit of loop l alone */
 {
-    const cexpr *test = compared(m, digit_name(m, l), W_LESS, takes);
+    const cexpr *test = compared(m, tile_trip(m, l), W_LESS, takes);
     if (nest_group(m->s) < m->group)
         test = cexpr_both(m->mem, test, compared(m, lanes_lane(m), W_LESS, nest_group(m->s)));
     open_test(m, test);
@@ -212,7 +206,7 @@ static void merge_near(emitter *m, int l, int64_t takes, int64_t far)
 static void merge_by_memory(emitter *m, int l, int64_t takes, int64_t far)
 {
     open_half(m, l, takes);
-    take_in(m, sums_at, cexpr_plus(m->mem, cexpr_word(m->mem, lanes_lane(m)), far));
+    take_in(m, sums_at, cexpr_plus(m->mem, lanes_lane(m), far));
     put_sums(m);
     code_close(&m->out.code);
     meet(m);
@@ -259,7 +253,7 @@ void lanes_merge(emitter *m)
         if (over_lanes(&m->s->nest.loop[l]) && m->s->folds >> m->s->nest.loop[l].axis & 1)
             merge_loop(m, l, &there);
     if (!there)
-        code_call(&m->out.code, cexpr_word(m->mem, m->d->warp_barrier));
+        code_call(&m->out.code, cexpr_spelled(m->mem, m->d->warp_barrier));
 }
 
 bool lanes_to_one(const emitter *m, const strip *t)

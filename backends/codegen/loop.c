@@ -53,58 +53,58 @@ static void find_operands(looping *w)
     w->used = arena_array(&w->mem, (size_t)most, sizeof *w->used);
 }
 
-static const char *operand_taken(looping *w, int i)
+static const cexpr *operand_taken(looping *w, int i)
 {
     w->used[i] = true;
-    return w->out->operand[i].name;
+    return cexpr_word(&w->mem, w->out->operand[i].name);
 }
 
 /* ---- places ---- */
-static const char *form(looping *w, const char *what, const char *a, const char *b, const char *c)
+static const cexpr *form(looping *w, const char *what, int n, const cexpr *const *arg)
 {
-    ENDED_BY(text_free) text t = {0};
-    form_write(&t, &w->out->uses, w->d, what, (const char *[]){a, b, c});
-    return arena_string(&w->mem, text_str(&t));
+    callees_form(&w->out->uses, w->d, what, w->d->suffix);
+    return cexpr_form(&w->mem, what, n, arg);
 }
 
-static const char *number(looping *w, int64_t n)
+static const cexpr *number(looping *w, int64_t n)
 {
-    return arena_format(&w->mem, "%lld", (long long)n);
+    return cexpr_number(&w->mem, n);
 }
 
 /* Trips of the run */
-static const char *trips(looping *w)
+static const cexpr *trips(looping *w)
 {
-    return w->s->counted.by ? "trips" : number(w, w->s->trips);
+    return w->s->counted.by ? cexpr_word(&w->mem, "trips") : number(w, w->s->trips);
 }
 
 static void count_trips(looping *w)
 {
     const varying *v = &w->s->counted;
-    ENDED_BY(text_free) text t = {0};
+    const cexpr *of[MOST_VARIABLES];
+    int64_t times[MOST_VARIABLES];
+    int n = 0;
     if (!v->by)
         return;
-    text_add(&t, "(%lld", (long long)v->plus);
     for (int i = 0; i < w->p->n_variable; i++)
         if (v->by >> i & 1)
-            text_add(&t, " + %lld * size%d", (long long)v->times[i], i);
-    text_add(&t, ") / %lld", (long long)v->per);
-    code_let(&w->once, arena_format(&w->mem, "const %s", w->d->index), "trips", cexpr_word(&w->mem, text_str(&t)));
+            of[n] = cexpr_word(&w->mem, arena_format(&w->mem, "size%d", i)), times[n++] = v->times[i];
+    code_let(&w->once, arena_format(&w->mem, "const %s", w->d->index), "trips",
+             cexpr_floor(&w->mem, cexpr_sum(&w->mem, v->plus, n, of, times), v->per, false));
+}
+
+/* (x + more) / every: places that every so many trips move on; x where all do */
+static const cexpr *in_steps(looping *w, const cexpr *x, int64_t more, int64_t every)
+{
+    return every > 1 ? cexpr_floor(&w->mem, cexpr_plus(&w->mem, x, more), every, false) : x;
 }
 
 /* Bytes from where the operand begins to where the input does in a trip */
-static const char *distance(looping *w, const trip_address *a)
+static const cexpr *distance(looping *w, const trip_address *a)
 {
-    const char *made = a->every > 1 ? arena_format(&w->mem, "((trip + %lld) / %lld)", (long long)a->every - 1,
-                                                   (long long)a->every)
-                                    : "trip";
-    if (!a->step)
-        return number(w, a->at);
+    const cexpr *made = in_steps(w, cexpr_word(&w->mem, "trip"), a->every - 1, a->every);
     if (a->step < 0 && w->s->counted.by) /* from the last one of the run */
-        made = arena_format(&w->mem, "(%lld - trips + %s)", (long long)w->s->trips, made);
-    return a->step < 0 ? arena_format(&w->mem, "%lld - %lld * %s", (long long)a->at, -(long long)a->step, made)
-           : a->at     ? arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)a->step, made)
-                       : arena_format(&w->mem, "%lld * %s", (long long)a->step, made);
+        made = cexpr_sum(&w->mem, w->s->trips, 2, (const cexpr *const[]){made, trips(w)}, (const int64_t[]){1, -1});
+    return cexpr_sum(&w->mem, a->at, a->step ? 1 : 0, &made, &a->step);
 }
 
 static void meet(const looping *w, code *at) /* the lanes of the group */
@@ -113,14 +113,15 @@ static void meet(const looping *w, code *at) /* the lanes of the group */
         code_add(at, (stmt){.kind = S_BARRIER});
 }
 
-static const char *value_name(looping *w, int64_t offset);
+static const cexpr *value_name(looping *w, int64_t offset);
 
-static const char *number_name(looping *w, int i) /* the trip's own */
+static const cexpr *number_name(looping *w, int i) /* the trip's own */
 {
     if (w->d->loop.number) {
-        const char *at = value_name(w, w->s->number);
+        const cexpr *at = value_name(w, w->s->number);
         if (!w->named[i]) {
-            code_call(&w->moved, cexpr_word(&w->mem, form(w, w->d->loop.number, at, "trip", NULL)));
+            code_call(&w->moved,
+                      form(w, w->d->loop.number, 2, (const cexpr *const[]){at, cexpr_word(&w->mem, "trip")}));
             meet(w, &w->moved);
         }
         w->named[i] = true;
@@ -129,47 +130,48 @@ static const char *number_name(looping *w, int i) /* the trip's own */
     if (!w->named[i])
         code_let(&w->moved, arena_format(&w->mem, "const %s", w->d->whole[3]), "number", cexpr_word(&w->mem, "trip"));
     w->named[i] = true;
-    return "&number";
+    return cexpr_one(&w->mem, "&$0", cexpr_word(&w->mem, "number"));
 }
 
-static const char *input_name(looping *w, int i)
+static const cexpr *input_name(looping *w, int i)
 {
     const trip_address *a = &w->s->address[i];
     if (a->load < 0)
         return number_name(w, i);
-    const char *of = operand_taken(w, a->load), *name = arena_format(&w->mem, "in%d", i);
+    const cexpr *of = operand_taken(w, a->load);
+    const char *name = arena_format(&w->mem, "in%d", i);
     const bool written = a->load == w->k->stage->n_load;
     if (!a->at && !a->step)
         return of;
     if (!w->named[i])
         code_let(a->step ? &w->moved : &w->once, w->d->loop.place[written], name,
-                 cexpr_word(&w->mem, form(w, w->d->loop.at[written], of, distance(w, a), NULL)));
+                 form(w, w->d->loop.at[written], 2, (const cexpr *const[]){of, distance(w, a)}));
     w->named[i] = true;
-    return name;
+    return cexpr_word(&w->mem, name);
 }
 
-static const char *value_name(looping *w, int64_t offset)
+static const cexpr *value_name(looping *w, int64_t offset)
 {
     int i = 0;
     while (i < w->n_value && w->value[i] != offset)
         i++;
     const char *name = arena_format(&w->mem, "v%d", i);
     if (i < w->n_value)
-        return name;
+        return cexpr_word(&w->mem, name);
     w->value[w->n_value++] = offset, w->used[w->out->n_operand] = true;
     code_let(&w->once, w->d->loop.place[1], name,
-             cexpr_word(&w->mem, form(w, w->d->loop.at[1], "room", number(w, offset), NULL)));
-    return name;
+             form(w, w->d->loop.at[1], 2, (const cexpr *const[]){cexpr_word(&w->mem, "room"), number(w, offset)}));
+    return cexpr_word(&w->mem, name);
 }
 
-static const char *root_name(looping *w, int root)
+static const cexpr *root_name(looping *w, int root)
 {
     const plan *q = w->s->plan;
     return value_name(w, q->buffer[q->root[root]->id].offset);
 }
 
 /* ---- statements ---- */
-static const char *argument_place(looping *w, const operand *o)
+static const cexpr *argument_place(looping *w, const operand *o)
 {
     const plan *q = w->s->plan;
     const buffer *h = &q->buffer[o->node->id];
@@ -178,30 +180,30 @@ static const char *argument_place(looping *w, const operand *o)
     return h->where == IN_ARENA ? value_name(w, h->offset) : input_name(w, input_of(q, o->node));
 }
 
-static const char *argument(looping *w, const operand *o, bool as_it_is)
+static const cexpr *argument(looping *w, const operand *o, bool as_it_is)
 {
-    const char *at = argument_place(w, o), *given = w->d->loop.given[o->written];
-    return as_it_is || !given ? at : form(w, given, memory_type(w->d, stored_as(w->s->plan, o->node)), at, NULL);
+    const cexpr *at = argument_place(w, o);
+    const char *given = w->d->loop.given[o->written], *of = memory_type(w->d, stored_as(w->s->plan, o->node));
+    return as_it_is || !given ? at : form(w, given, 2, (const cexpr *const[]){cexpr_spelled(&w->mem, of), at});
 }
 
 static void call_member(looping *w, int i)
 {
     const kernel_text *k = &w->member[i];
     const scan_plan *own = w->s->plan->kernel[i].scan;
-    ENDED_BY(text_free) text t = {0};
-    text_add(&t, "%s(", k->name);
+    const cexpr *all = NULL;
     for (int o = 0; o < k->n_operand; o++)
-        text_add(&t, "%s, ", argument(w, &k->operand[o], own != NULL));
+        all = cexpr_list(&w->mem, all, argument(w, &k->operand[o], own != NULL));
     if (k->needs_room)
-        text_add(&t, "%s, ", value_name(w, own->room->offset));
-    text_add(&t, "%s)", w->d->loop.with[k->scratch > 0]);
-    code_call(&w->all, cexpr_word(&w->mem, t.s));
+        all = cexpr_list(&w->mem, all, value_name(w, own->room->offset));
+    all = cexpr_list(&w->mem, all, cexpr_spelled(&w->mem, w->d->loop.with[k->scratch > 0]));
+    code_call(&w->all, cexpr_one(&w->mem, arena_format(&w->mem, "%s($0)", k->name), all));
     meet(w, &w->all);
 }
 
-static void copy(looping *w, code *to, const char *into, const char *from, int64_t bytes)
+static void copy(looping *w, code *to, const cexpr *into, const cexpr *from, int64_t bytes)
 {
-    code_call(to, cexpr_word(&w->mem, form(w, w->d->loop.copy, into, from, number(w, bytes))));
+    code_call(to, form(w, w->d->loop.copy, 3, (const cexpr *const[]){into, from, number(w, bytes)}));
 }
 
 /* States begin as they are told, unless that lies where they are. */
@@ -211,8 +213,8 @@ static void copy_first(looping *w)
         const trip_copy *c = &w->s->first[i];
         if (!c->bytes)
             continue;
-        const char *into = input_name(w, c->input), *from = operand_taken(w, c->load);
-        code_if(&w->first, cexpr_word(&w->mem, arena_format(&w->mem, "%s != %s", into, from)));
+        const cexpr *into = input_name(w, c->input), *from = operand_taken(w, c->load);
+        code_if(&w->first, cexpr_two(&w->mem, "($0 != $1)", into, from));
         w->first.at->tight = true;
         copy(w, &w->first, into, from, c->bytes);
         code_close(&w->first);
@@ -228,18 +230,15 @@ static void clear_rows(looping *w)
         const int64_t step = a->step < 0 ? -a->step : a->step;
         if (!a->row || !step)
             continue;
-        const char *end = a->every > 1 ? arena_format(&w->mem, "((%s + %lld) / %lld + 1)", trips(w),
-                                                      (long long)a->every - 2, (long long)a->every)
-                                       : trips(w);
-        const char *made = a->every > 1 ? arena_format(&w->mem, "((trip + %lld) / %lld + 1)", (long long)a->every - 1,
-                                                       (long long)a->every)
-                                        : "(trip + 1)",
-                   *from = a->step < 0
-                               ? number(w, a->at + a->step * (w->s->trips - 1))
-                               : arena_format(&w->mem, "%lld + %lld * %s", (long long)a->at, (long long)step, made);
-        const char *at = form(w, w->d->loop.at[1], operand_taken(w, a->load), from, NULL),
-                   *bytes = arena_format(&w->mem, "%lld * (%s - %s)", (long long)step, end, made);
-        code_call(&w->all, cexpr_word(&w->mem, form(w, w->d->loop.clear, at, bytes, NULL)));
+        const cexpr *trip = cexpr_word(&w->mem, "trip"), *end = trips(w), *made = cexpr_plus(&w->mem, trip, 1);
+        if (a->every > 1)
+            end = cexpr_plus(&w->mem, in_steps(w, end, a->every - 2, a->every), 1),
+            made = cexpr_plus(&w->mem, in_steps(w, trip, a->every - 1, a->every), 1);
+        const cexpr *from = a->step < 0 ? number(w, a->at + a->step * (w->s->trips - 1))
+                                        : cexpr_sum(&w->mem, a->at, 1, &made, &step),
+                    *at = form(w, w->d->loop.at[1], 2, (const cexpr *const[]){operand_taken(w, a->load), from}),
+                    *left = cexpr_sum(&w->mem, 0, 2, (const cexpr *const[]){end, made}, (const int64_t[]){1, -1});
+        code_call(&w->all, form(w, w->d->loop.clear, 2, (const cexpr *const[]){at, cexpr_times(&w->mem, left, step)}));
     }
 }
 
@@ -256,7 +255,8 @@ static void make_trip(looping *w)
         meet(w, &w->all);
     if (w->s->until < 0)
         return;
-    code_if(&w->all, cexpr_word(&w->mem, form(w, w->d->loop.truth, root_name(w, w->s->until), NULL, NULL)));
+    const cexpr *until = root_name(w, w->s->until);
+    code_if(&w->all, form(w, w->d->loop.truth, 1, &until));
     clear_rows(w);
     code_add(&w->all, (stmt){.kind = S_LEAVE});
     code_close(&w->all);
@@ -272,21 +272,19 @@ static void write_statements(looping *w)
     w->all = code_begin(&w->mem);
     count_trips(w);
     copy_first(w);
-    stmt *all = code_open(&w->all, (stmt){.kind = S_LOOP,
-                                          .name = "trip",
-                                          .from = cexpr_number(&w->mem, 0),
-                                          .to = cexpr_word(&w->mem, trips(w)),
-                                          .trips = w->s->trips});
+    stmt *all = code_open(
+        &w->all,
+        (stmt){.kind = S_LOOP, .name = "trip", .from = cexpr_number(&w->mem, 0), .to = trips(w), .trips = w->s->trips});
     make_trip(w);
     code_before(all, &w->moved);
     code_close(&w->all);
     if (w->d->loop.share)
-        code_call(&w->once, cexpr_word(&w->mem, w->d->loop.share));
+        code_call(&w->once, cexpr_spelled(&w->mem, w->d->loop.share));
     for (int i = 0; i < w->out->n_operand; i++)
         if (!w->used[i])
             code_add(&w->once,
                      (stmt){.kind = S_CALL,
-                            .value = cexpr_word(&w->mem, arena_format(&w->mem, "(void)%s", w->out->operand[i].name))});
+                            .value = cexpr_one(&w->mem, "(void)$0", cexpr_word(&w->mem, w->out->operand[i].name))});
     code_before(w->all.at, &w->first), code_before(w->all.at, &w->once);
     MUST(code_passes_run(w->all.at, &w->mem, w->d, NULL)); /* all lanes make all trips */
 }

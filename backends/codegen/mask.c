@@ -8,7 +8,8 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
     ENDED_BY(text_free) text line = {0};
     for (int i = 0; i < y->n; i++)
         text_add(&line, "%s%d", i ? ", " : "", y->count[i]);
-    code_add(&m->out.code, (stmt){.kind = S_TABLE, .name = MASK_TABLE, .value = cexpr_word(m->mem, text_str(&line))});
+    code_add(&m->out.code,
+             (stmt){.kind = S_TABLE, .name = MASK_TABLE, .value = cexpr_spelled(m->mem, text_str(&line))});
     code_let(&m->out.code, m->d->index, "limit",
              cexpr_element(m->mem, MASK_TABLE, emit_index(m, affine_div(&m->sp, m->shared.axis[rows], y->rows)),
                            IN_REGISTERS));
@@ -17,12 +18,11 @@ static void name_limit(emitter *m, const mask_skip *y, int rows)
 void mask_open(emitter *m)
 {
     const mask_skip *y = m->k->mask;
-    ENDED_BY(text_free) text line = {0};
     if (!y || y->carried)
         return;
     name_limit(m, y, m->k->n_shared - 1);
-    text_add(&line, "limit = %lld", (long long)y->grains);
-    code_open(&m->out.code, (stmt){.kind = S_REPEAT, .value = cexpr_word(m->mem, line.s)});
+    code_open(&m->out.code,
+              (stmt){.kind = S_REPEAT, .place = cexpr_word(m->mem, "limit"), .value = emit_whole(m, y->grains)});
 }
 
 bool mask_carried(emitter *m)
@@ -63,17 +63,22 @@ static void count_low(emitter *m, const mask_skip *y)
     const cexpr *rows = rows_of(m);
     code_let(&m->out.code, pointer_type(m, slice_reach(m, m->stage.at), stored_as(m->p, m->s->node), false), "most",
              slice_at(m, m->stage.at, false));
-    code_let(&m->out.code, m->d->index, "low", cexpr_word(m->mem, "0"));
+    code_let(&m->out.code, m->d->index, "low", emit_whole(m, 0));
     code_open(&m->out.code, (stmt){.kind = S_LOOP, .name = "i", .from = emit_whole(m, 0), .to = rows, .tight = true});
-    code_store(&m->out.code, cexpr_word(m->mem, "low"),
-               cexpr_word(m->mem, arena_format(m->mem, "low + !(most[i] >= %.9e%s)", y->least, suffix)));
+    const cexpr *most = cexpr_element(m->mem, "most", cexpr_word(m->mem, "i"), IN_REGISTERS),
+                *least = cexpr_word(m->mem, arena_format(m->mem, "%.9e%s", y->least, suffix)),
+                *lower = cexpr_not(m->mem, cexpr_whole(m->mem, W_LEAST, most, least));
+    code_store(
+        &m->out.code, cexpr_word(m->mem, "low"),
+        cexpr_sum(m->mem, 0, 2, (const cexpr *const[]){cexpr_word(m->mem, "low"), lower}, (const int64_t[]){1, 1}));
     code_close(&m->out.code);
 }
 
 /* In the last trip that counts: whether the others do after all. */
 static void check_carried(emitter *m, const mask_skip *y)
 {
-    code_if(&m->out.code, cexpr_one(m->mem, "($0 == limit - 1)", emit_index(m, m->shared.axis[kernel_carried(m->k)])));
+    code_if(&m->out.code, cexpr_whole(m->mem, W_SAME, emit_index(m, m->shared.axis[kernel_carried(m->k)]),
+                                      cexpr_plus(m->mem, cexpr_word(m->mem, "limit"), -1)));
     count_low(m, y);
     code_open(&m->out.code, (stmt){.kind = S_IF, .tight = true, .value = cexpr_word(m->mem, "low")});
     code_store(&m->out.code, cexpr_word(m->mem, "limit"), cexpr_number(m->mem, y->grains));
@@ -91,10 +96,11 @@ void mask_check(emitter *m)
         return;
     }
     count_low(m, y);
-    code_open(&m->out.code,
-              (stmt){.kind = S_IF,
-                     .tight = true,
-                     .value = cexpr_word(m->mem, arena_format(m->mem, "!low || limit == %lld", (long long)y->grains))});
+    code_open(&m->out.code, (stmt){.kind = S_IF,
+                                   .tight = true,
+                                   .value = cexpr_whole(m->mem, W_EITHER, cexpr_not(m->mem, cexpr_word(m->mem, "low")),
+                                                        cexpr_whole(m->mem, W_SAME, cexpr_word(m->mem, "limit"),
+                                                                    emit_whole(m, y->grains)))});
     code_add(&m->out.code, (stmt){.kind = S_LEAVE});
     code_close(&m->out.code);
     code_close(&m->out.code);

@@ -45,18 +45,18 @@ bool matrix_check(emitter *m)
                     have.length ? text_str(&have) : "this one has none");
 }
 
-const char *matrix_sum(const emitter *m)
+bool matrix_sums(const emitter *m)
 {
     unit_loops u;
     const matrix_form *f;
-    return matrix_of(m, &u, &f) ? "[part]" : NULL;
+    return matrix_of(m, &u, &f);
 }
 
 /* Within its warp; groups of one warp need no remainder. */
 static const cexpr *matrix_lane(emitter *m)
 {
     const int warp = m->p->on->warp;
-    const cexpr *lane = cexpr_word(m->mem, lanes_lane(m));
+    const cexpr *lane = lanes_lane(m);
     return m->group > warp ? cexpr_one(m->mem, "($0)", cexpr_whole(m->mem, W_REST, lane, emit_whole(m, warp))) : lane;
 }
 
@@ -79,7 +79,7 @@ static void place_sum(emitter *m, const unit_loops *u, const matrix_form *f)
     const cexpr *test = NULL;
     for (int i = 0; i < 2; i++) {
         const loop *q = &m->s->nest.loop[u->loop[i]];
-        const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], u->loop[i]);
+        const char *name = tile_loop(m, u->loop[i]);
         const int64_t have = m->here.cur[q->axis];
         matrix_name(m, name, i ? f->held->column : f->held->row);
         trips_go(m, q->axis,
@@ -217,9 +217,7 @@ static void store_pair(emitter *m, const cexpr *y, int less)
                 *kept = cexpr_element(m->mem, "kept",
                                       of->across ? cexpr_whole(m->mem, W_REST, run, emit_whole(m, of->across)) : run,
                                       IN_REGISTERS),
-                *turn = of->across ? cexpr_floor(m->mem, run, of->across, false)
-                                   : cexpr_word(m->mem, arena_format(m->mem, "%s_%d",
-                                                                     m->s->letter[m->s->nest.loop[l].axis], l)),
+                *turn = of->across ? cexpr_floor(m->mem, run, of->across, false) : tile_trip(m, l),
                 *value = emit_form(m, of->paired, 3, (const cexpr *const[]){kept, both, lane}),
                 *odd = cexpr_whole(m->mem, W_REST, lane, emit_whole(m, 2)),
                 *before = cexpr_whole_as(
@@ -237,7 +235,11 @@ void matrix_store(emitter *m, const cexpr *y, const cexpr *value)
 {
     const dtype d = stored_as(m->p, m->s->node);
     const int last = m->tile.run->bytes / ts_dtype_bytes(d) - 1;
-    code_store(&m->out.code, cexpr_word(m->mem, arena_format(m->mem, "((%s *)&both)[one]", memory_type(m->d, d))),
+    code_store(&m->out.code,
+               cexpr_at(m->mem,
+                        cexpr_one(m->mem, arena_format(m->mem, "((%s *)&$0)", memory_type(m->d, d)),
+                                  cexpr_word(m->mem, "both")),
+                        cexpr_word(m->mem, "one"), IN_REGISTERS),
                value);
     code_open(
         &m->out.code,
@@ -259,14 +261,12 @@ static void open_trips(emitter *m, int l)
 {
     const loop *q = &m->s->nest.loop[l];
     const int64_t trips = loop_trips(q);
-    char name[16];
-    snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
                                    .how = WRITTEN_OUT,
                                    .role = q->role->name,
                                    .stage = m->stage.at,
                                    .depth = loop_depth(m, &m->s->nest, l),
-                                   .name = name,
+                                   .name = tile_loop(m, l),
                                    .from = emit_whole(m, 0),
                                    .to = emit_whole(m, trips),
                                    .trips = trips});
@@ -285,14 +285,11 @@ static void multiply(emitter *m, const void *user)
 {
     const fragments *all = user;
     const fragment *q = all->of;
-    ENDED_BY(text_free) text a = {0}, b = {0};
     code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     fragment_take(m, &q[0]), fragment_take(m, &q[1]);
     int opened = matrix_trips(m);
-    text_add(&a, "%s", q[0].name), fragment_subscripts(m, &q[0], false, &a);
-    text_add(&b, "%s", q[1].name), fragment_subscripts(m, &q[1], false, &b);
     emit_call(m, all->form->text, 3,
-              (const cexpr *const[]){emit_sums(m), cexpr_word(m->mem, a.s), cexpr_word(m->mem, b.s)});
+              (const cexpr *const[]){emit_sums(m), fragment_words(m, &q[0]), fragment_words(m, &q[1])});
     while (opened-- >= 0)
         code_close(&m->out.code);
 }
@@ -301,11 +298,10 @@ static void take_lanes(emitter *m) /* which trips of the loops over warps are th
 {
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
-        char name[MAX_LETTER + 12];
-        snprintf(name, sizeof name, "%s_%d", m->s->letter[q->axis], l);
         if (q->role->group)
             lanes_lane(m),
-                trips_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1)), q->step);
+                trips_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, tile_loop(m, l), 0, loop_trips(q) - 1)),
+                         q->step);
     }
 }
 
@@ -358,10 +354,10 @@ void matrix_body(emitter *m)
     if (!matrix_of(m, &u, &f) || !f)
         return;
     trips_save(m, &was);
-    code_open(&m->out.code, (stmt){.kind = some ? S_IF : S_BLOCK,
-                                   .divergent = some,
-                                   .value = cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, lanes_lane(m)),
-                                                        emit_whole(m, nest_group(m->s)))});
+    code_open(&m->out.code,
+              (stmt){.kind = some ? S_IF : S_BLOCK,
+                     .divergent = some,
+                     .value = cexpr_whole(m->mem, W_LESS, lanes_lane(m), emit_whole(m, nest_group(m->s)))});
     (f->group ? warpgroup_body : fragments_body)(m, f, &u);
     code_close(&m->out.code);
     trips_leave(m, &was);

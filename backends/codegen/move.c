@@ -229,7 +229,7 @@ static void put_piece(emitter *m, const copying *c, const moved *how, const affi
 /* Turn by turn, of which those that all lanes have a piece for take no test */
 static void put_turn(emitter *m, const copying *c, const moved *how, const affine *turn, bool all)
 {
-    const affine *lane = affine_var(&m->sp, var_add(&m->sp, lanes_lane(m), 0, m->group - 1)),
+    const affine *lane = affine_var(&m->sp, var_add(&m->sp, lanes_lane(m)->text, 0, m->group - 1)),
                  *left = affine_add(&m->sp, lane, turn, m->group);
     if (!all)
         code_open(&m->out.code,

@@ -76,10 +76,11 @@ static void combine_before(emitter *m, const cexpr *y, const cexpr *acc)
 {
     const bool late = m->d->not_early && load_reach(m, RESULT) == GROUP;
     const cexpr *was = late ? cexpr_two(m->mem, m->d->not_early,
-                                        cexpr_word(m->mem, memory_type(m->d, stored_as(m->p, m->s->node))), y)
+                                        cexpr_spelled(m->mem, memory_type(m->d, stored_as(m->p, m->s->node))), y)
                             : y;
     const cexpr *sum = value_combined(m, was, acc);
-    code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, "!first"), .tight = true});
+    code_open(&m->out.code,
+              (stmt){.kind = S_IF, .value = cexpr_not(m->mem, cexpr_word(m->mem, "first")), .tight = true});
     code_store(&m->out.code, acc, sum);
     code_close(&m->out.code);
 }

@@ -213,12 +213,16 @@ void emit_prefetch_arguments(emitter *m, arguments *a)
     }
 }
 
-static void fetch_line(emitter *m, const prefetch *q, text *at)
+/* n terms, bytes from where it begins */
+static void fetch_line(emitter *m, const prefetch *q, int64_t bytes, int n, const cexpr *const *of,
+                       const int64_t *times)
 {
-    code_add(&m->out.code,
-             (stmt){.kind = S_FETCH, .value = cexpr_word(m->mem, text_str(at)), .trips = q->space->number});
-    text_free(at);
-    *at = (text){0};
+    char name[48];
+    name_of(m, q, false, name);
+    const cexpr *at = cexpr_sum(m->mem, bytes, n, of, times);
+    code_add(&m->out.code, (stmt){.kind = S_FETCH,
+                                  .value = cexpr_pointer(m->mem, "", cexpr_word(m->mem, name), at, 1),
+                                  .trips = q->space->number});
 }
 
 static void fetch_loop(emitter *m, const char *name, int64_t n)
@@ -228,40 +232,31 @@ static void fetch_loop(emitter *m, const char *name, int64_t n)
 }
 
 /* One trip's share: `trip` says which of `trips` it is. */
-static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips)
+static void fetch(emitter *m, const prefetch *q, const cexpr *trip, int64_t trips)
 {
-    const int64_t lines = chunk(q), per = (lines + trips - 1) / trips;
+    const int64_t lines = chunk(q), per = (lines + trips - 1) / trips, line = m->p->on->line;
     int64_t every = 1;
-    char name[48];
-    name_of(m, q, false, name);
     if (q->pieces > 1)
         every = lines < trips ? trips / lines : 1;
     while (q->pieces == 1 && per == 1 && every * 2 * lines <= trips && every < 64)
         every *= 2;
     const bool block = every == 1 && q->share > 1 && per > 1;
-    trip = strchr(trip, ' ') ? arena_format(m->mem, "(%s)", trip) : trip; /* a sum of several loops */
     if (every > 1)
         code_open(&m->out.code,
                   (stmt){.kind = S_IF,
                          .tight = true,
-                         .value = cexpr_word(m->mem, arena_format(m->mem, "%s %% %lld == 0", trip, (long long)every))});
+                         .value = cexpr_whole(m->mem, W_SAME, cexpr_whole(m->mem, W_REST, trip, emit_whole(m, every)),
+                                              emit_whole(m, 0))});
     else if (block)
         code_open(&m->out.code, (stmt){.kind = S_BLOCK});
     for (int64_t i = 0; i < per; i++) {
-        text at = {0};
-        if (q->share > 1)
+        const bool pieces = q->share > 1;
+        if (pieces)
             fetch_loop(m, "piece", q->share);
-        text_add(&at, "%s", name);
-        if (q->share > 1)
-            text_add(&at, " + %lld * piece", (long long)q->stride);
-        text_add(&at, " + %s %s %lld", trip, every > 1 ? "/" : "*",
-                 (long long)(every > 1 ? every : per * m->p->on->line));
-        if (every > 1)
-            text_add(&at, " * %d", m->p->on->line);
-        if (i)
-            text_add(&at, " + %lld", (long long)(i * m->p->on->line));
-        fetch_line(m, q, &at);
-        if (q->share > 1)
+        fetch_line(m, q, i * line, 1 + pieces,
+                   (const cexpr *const[]){cexpr_floor(m->mem, trip, every, false), cexpr_word(m->mem, "piece")},
+                   (const int64_t[]){per * line, q->stride});
+        if (pieces)
             code_close(&m->out.code);
     }
     if (every > 1 || block)
@@ -271,28 +266,24 @@ static void fetch(emitter *m, const prefetch *q, const char *trip, int64_t trips
 /* In a tile that folds nothing, or all at once */
 static void fetch_at_once(emitter *m, const prefetch *q)
 {
-    text at = {0};
-    char name[48];
-    name_of(m, q, false, name);
+    const cexpr *of[2];
+    int64_t times[2];
+    int n = 0;
     if (q->share > 1)
-        fetch_loop(m, "piece", q->share);
+        fetch_loop(m, "piece", q->share), of[n] = cexpr_word(m->mem, "piece"), times[n++] = q->stride;
     if (chunk(q) > 1)
-        fetch_loop(m, "line", chunk(q));
-    text_add(&at, "%s", name);
-    if (q->share > 1)
-        text_add(&at, " + %lld * piece", (long long)q->stride);
-    if (chunk(q) > 1)
-        text_add(&at, " + %d * line", m->p->on->line);
-    fetch_line(m, q, &at);
-    for (int i = (q->share > 1) + (chunk(q) > 1); i > 0; i--)
+        fetch_loop(m, "line", chunk(q)), of[n] = cexpr_word(m->mem, "line"), times[n++] = m->p->on->line;
+    fetch_line(m, q, 0, n, of, times);
+    for (int i = n; i > 0; i--)
         code_close(&m->out.code);
 }
 
 void emit_fetch(emitter *m)
 {
     const int tile = nest_tile(m->s), inner = nest_unrolled(m->s) - 1;
-    int64_t trips = 1;
-    ENDED_BY(text_free) text trip = {0};
+    const cexpr *of[MAX_LOOP];
+    int64_t times[MAX_LOOP], trips = 1;
+    int n = 0;
     bool any = false;
     for (int i = 0; i < m->fetches.n; i++)
         any = any || m->fetches.slice[i].stage == m->stage.at;
@@ -301,13 +292,13 @@ void emit_fetch(emitter *m)
     m->tile.made->prefetch = true;
     for (int l = inner; l >= tile; l--) { /* which trip of the fold this is */
         const loop *r = &m->s->nest.loop[l];
-        text_add(&trip, trips > 1 ? "%s%lld * " : "%s", trip.length ? " + " : "", (long long)trips);
-        text_add(&trip, "%s_%d", m->s->letter[r->axis], l);
+        of[n] = tile_trip(m, l), times[n++] = trips;
         trips *= loop_trips(r);
     }
+    const cexpr *trip = cexpr_sum(m->mem, 0, n, of, times);
     for (int i = 0; i < m->fetches.n; i++)
         if (m->fetches.slice[i].stage == m->stage.at && inner < tile)
             fetch_at_once(m, &m->fetches.slice[i]);
         else if (m->fetches.slice[i].stage == m->stage.at)
-            fetch(m, &m->fetches.slice[i], trip.s, trips);
+            fetch(m, &m->fetches.slice[i], trip, trips);
 }

@@ -204,7 +204,8 @@ static void print(text *t, const dialect *d, const stmt *s)
     case S_CHUNKS: print_chunks(t, d, s); break;
     case S_REPEAT: {
         ENDED_BY(text_free) text head = {0};
-        text_add(&head, "for (;; "), cexpr_print(&head, s->value, ANY), text_add(&head, ")");
+        text_add(&head, "for (;; "), cexpr_print(&head, s->place, ANY), text_add(&head, " = ");
+        cexpr_print(&head, s->value, ANY), text_add(&head, ")");
         print_in(t, d, text_str(&head), s);
         break;
     }

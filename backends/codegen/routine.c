@@ -12,26 +12,23 @@ static const char *text_of(const routine *r)
     return t->text;
 }
 
-static void add_form(emitter *m, const char *form, const char *a, const char *b)
+static void add_form(emitter *m, const char *form, int n, const cexpr *const *arg)
 {
-    ENDED_BY(text_free) text t = {0};
-    form_write(&t, m->out.uses, m->d, form, (const char *[]){a, b});
-    code_call(&m->out.code, cexpr_word(m->mem, text_str(&t)));
+    callees_form(m->out.uses, m->d, form, m->d->suffix);
+    code_call(&m->out.code, cexpr_form(m->mem, form, n, arg));
 }
 
 /* One part copies the bytes as they are, with all of its lanes. */
 static void copy_bytes(emitter *m, int64_t from)
 {
     const loop_form *form = &m->d->loop;
-    const char *of = m->data.operand[m->data.source[m->stage.at][0].operand].name;
-    ENDED_BY(text_free) text at = {0}, call = {0};
-    form_write(&at, NULL, m->d, form->at[0], (const char *[]){of, number_text(m, from)});
-    form_write(&call, m->out.uses, m->d, form->copy,
-               (const char *[]){m->data.operand[m->stage.result].name, from ? at.s : of,
-                                number_text(m, type_bytes(&m->s->node->type))});
+    const cexpr *of = cexpr_word(m->mem, m->data.operand[m->data.source[m->stage.at][0].operand].name),
+                *to = cexpr_word(m->mem, m->data.operand[m->stage.result].name),
+                *at = cexpr_two(m->mem, form->at[0], of, emit_whole(m, from));
     if (!m->d->lane)
         emit_range(m, -1);
-    code_call(&m->out.code, cexpr_word(m->mem, call.s));
+    add_form(m, form->copy, 3,
+             (const cexpr *const[]){to, from ? at : of, emit_whole(m, type_bytes(&m->s->node->type))});
 }
 
 /* Whether the language can call it. */
@@ -56,7 +53,8 @@ void emit_routine(emitter *m)
 {
     const expr *x = m->s->value;
     const routine_form *form = &m->d->routine;
-    ENDED_BY(text_free) text types = {0}, at = {0}, numbers = {0};
+    ENDED_BY(text_free) text types = {0};
+    const cexpr *at = NULL, *numbers = NULL;
     int64_t from;
     if (m->d->loop.copy && kernel_copies(m->p, m->k, &from)) {
         copy_bytes(m, from);
@@ -70,18 +68,18 @@ void emit_routine(emitter *m)
             load++;
         const operand *o = &m->data.operand[m->data.source[m->stage.at][load].operand];
         text_add(&types, "%c", routine_type(o->node->type.dtype, stored_as(m->p, o->node) == TS_F64));
-        form_write(&at, NULL, m->d, form->pointer, (const char *[]){o->name});
-        text_add(&at, ", ");
+        at = cexpr_list(m->mem, at, cexpr_one(m->mem, form->pointer, cexpr_word(m->mem, o->name)));
     }
     text_add(&types, "%c", routine_type(m->s->node->type.dtype, stored_as(m->p, m->s->node) == TS_F64));
     text_add(&m->out.front, "%s%s\n", form->before, text_of(x->run));
-    text_add(&at, "%s", m->data.operand[m->stage.result].name);
+    at = cexpr_list(m->mem, at, cexpr_word(m->mem, m->data.operand[m->stage.result].name));
     for (int i = 0; i < x->run->n_parameter; i++)
-        text_add(&numbers, "%lld, ", (long long)x->run->parameter[i]);
-    text_add(&numbers, "0");
-    add_form(m, form->operands, at.s, NULL);
-    add_form(m, form->numbers, numbers.s, NULL);
-    add_form(m, form->call, x->run->name, types.s);
+        numbers = cexpr_list(m->mem, numbers, emit_whole(m, x->run->parameter[i]));
+    numbers = cexpr_list(m->mem, numbers, emit_whole(m, 0));
+    add_form(m, form->operands, 1, &at);
+    add_form(m, form->numbers, 1, &numbers);
+    add_form(m, form->call, 2,
+             (const cexpr *const[]){cexpr_word(m->mem, x->run->name), cexpr_spelled(m->mem, text_str(&types))});
     if (m->data.scratch_most < x->run->scratch)
         m->data.scratch_most = target_aligned(m->p->on, x->run->scratch);
 }

@@ -22,7 +22,7 @@ static void declare(walking *k)
 
 static const cexpr *state_of(const walking *k, int i)
 {
-    return cexpr_word(k->m->mem, arena_format(k->m->mem, "s%d%s", i, k->w.state));
+    return cexpr_indexed(k->m->mem, arena_format(k->m->mem, "s%d", i), k->w.state);
 }
 
 /* x, in which vectors of states go by that name */
@@ -30,7 +30,7 @@ static const cexpr *value_by(walking *k, const char *states, const expr *x)
 {
     writer w = k->w;
     if (vectors_here(k->m))
-        w.states = states, w.state = "";
+        w.states = states, w.state = NULL;
     const cexpr *value = value_shaped(k->m, &w, x);
     k->w.n_temporary = w.n_temporary;
     return value;
@@ -174,16 +174,16 @@ void emit_scan(emitter *m)
     }
     if (k.lane.axis >= 0) {
         const bool cut = k.lane.axis == k.cut;
-        const cexpr *end = cut ? high
-                               : cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)s->extent[k.lane.axis],
-                                                                 m->d->index_suffix));
+        const cexpr *end = cut ? high : emit_long(m, s->extent[k.lane.axis]);
         code_open(
             &m->out.code,
             (stmt){.kind = S_LOOP, .name = "block", .from = cut ? low : emit_whole(m, 0), .to = end, .step = BLOCK});
         loops++;
         code_let(&m->out.code, arena_format(m->mem, "const %s", m->d->index), "end",
                  cexpr_least(m->mem, cexpr_plus(m->mem, cexpr_word(m->mem, "block"), BLOCK), end));
-        k.w.state = arena_format(m->mem, "[%s_%d - block]", s->letter[k.lane.axis], k.lane.axis);
+        const cexpr *at[] = {cexpr_word(m->mem, arena_format(m->mem, "%s_%d", s->letter[k.lane.axis], k.lane.axis)),
+                             cexpr_word(m->mem, "block")};
+        k.w.state = index_add(m->mem, NULL, cexpr_sum(m->mem, 0, 2, at, (const int64_t[]){1, -1}));
     }
     m->stage.state = k.w.state;
     write_rows(&k);

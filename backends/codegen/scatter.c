@@ -114,7 +114,9 @@ static bool name_subscripts(scattering *c, uint32_t open)
         c->at[d] = affine_var(&m->sp, var_add(&m->sp, name, 0, extent > 0 ? extent - 1 : 0)), named = true;
         if (d != c->cut)
             continue;
-        code_if(&m->out.code, cexpr_one(m->mem, "($0 >= low && $0 < high)", cexpr_word(m->mem, name)));
+        code_if(&m->out.code,
+                cexpr_both(m->mem, cexpr_whole(m->mem, W_LEAST, cexpr_word(m->mem, name), cexpr_word(m->mem, "low")),
+                           cexpr_whole(m->mem, W_LESS, cexpr_word(m->mem, name), cexpr_word(m->mem, "high"))));
         c->tests++;
     }
     return named;
@@ -156,8 +158,7 @@ static void write_updates(scattering *c)
     for (int a = s->n_result; a < s->n_axis; a++) {
         const bool divided = c->cut >= 0 && c->direct[c->cut] == a;
         const cexpr *from = divided ? cexpr_word(m->mem, "low") : emit_whole(m, 0),
-                    *all = cexpr_word(m->mem, arena_format(m->mem, "%lld%s", (long long)s->extent[a],
-                                                           divided ? m->d->index_suffix : "")),
+                    *all = divided ? emit_long(m, s->extent[a]) : emit_whole(m, s->extent[a]),
                     *to = divided ? cexpr_least(m->mem, cexpr_word(m->mem, "high"), all) : all;
         if (a == last && walks_apart(c, a)) {
             row_loop r = {.axis = a, .place = update_place, .write = put_update, .user = c};

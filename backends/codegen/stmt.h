@@ -10,7 +10,7 @@ typedef enum stmt_kind {
     S_STAGE,  /* what is in it copies a slice into scratch: `bytes` from `offset` on */
     S_LOOP,   /* name goes from `from` to before `to`, in steps of step */
     S_CHUNKS, /* name is each trip that this part comes to take, of `trips` in all; `to`: as many as that in this run */
-    S_REPEAT, /* again and again until S_LEAVE; further rounds begin with value */
+    S_REPEAT, /* again and again until S_LEAVE; further rounds begin with place = value */
     S_IF,     /* value holds; other: what is done if not */
     S_LET,    /* name is value, of a type; in it are S_LETs of the same type. Without a value: to be stored to */
     S_CONSTANT, /* name is a number that stands in the program */

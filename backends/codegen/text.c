@@ -52,9 +52,9 @@ static const cexpr *axis_term(void *user, int axis)
 static const cexpr *size_term(void *user, int which)
 {
     emitter *m = user;
-    text t = {0};
+    ENDED_BY(text_free) text t = {0};
     varying_name(m, &t, which);
-    return cexpr_word(m->mem, code_keep(&m->out.code, &t));
+    return cexpr_word(m->mem, text_str(&t));
 }
 
 /* ---- telling where a tile starts from what its own loops add ---- */
@@ -165,6 +165,11 @@ int emit_number(const emitter *m, const expr *x)
         i++;
     MUST(i < m->s->n_load);
     return i;
+}
+
+const cexpr *emit_long(const emitter *m, int64_t n)
+{
+    return cexpr_literal(m->mem, arena_format(m->mem, "%lld%s", (long long)n, m->d->index_suffix), n);
 }
 
 const cexpr *emit_whole(const emitter *m, int64_t n)
@@ -388,7 +393,7 @@ writer emit_writer(emitter *m)
                     .size = size_term,
                     .fold = fold_term,
                     .states = m->stage.states ? m->stage.states : "s",
-                    .state = m->stage.state ? m->stage.state : "",
+                    .state = m->stage.state,
                     .user = m};
 }
 
@@ -421,39 +426,49 @@ void emit_call(emitter *m, const char *form, int n, const cexpr *const *arg)
     code_call(&m->out.code, emit_form(m, form, n, arg));
 }
 
-/* ---- accumulators ---- */
+/* ---- in a tile ---- */
+const char *tile_loop(const emitter *m, int l)
+{
+    return arena_format(m->mem, "%s_%d", m->s->letter[m->s->nest.loop[l].axis], l);
+}
+
+const cexpr *tile_trip(const emitter *m, int l)
+{
+    return cexpr_word(m->mem, tile_loop(m, l));
+}
+
 const cexpr *emit_sums(emitter *m)
 {
     const cexpr *x = cexpr_word(m->mem, "acc");
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         if (!(m->s->folds >> q->axis & 1) && !q->role->group && !q->role->unit)
-            x = cexpr_at(m->mem, x, cexpr_word(m->mem, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l)),
-                         IN_REGISTERS);
+            x = cexpr_at(m->mem, x, tile_trip(m, l), IN_REGISTERS);
     }
     return x;
 }
 
 const cexpr *value_acc(emitter *m, const cexpr *lane)
 {
-    if (!matrix_sum(m))
+    if (!matrix_sums(m))
         return emit_acc(m, m->tile.sums ? m->tile.sums : "acc", lane);
-    return cexpr_word(m->mem, arena_format(m->mem, "%s%s", cexpr_text(m->mem, emit_sums(m)), matrix_sum(m)));
+    return cexpr_at(m->mem, emit_sums(m), cexpr_word(m->mem, "part"), IN_REGISTERS);
 }
 
-const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane)
+const index_list *emit_subscripts(emitter *m, const cexpr *lane)
 {
-    const cexpr *x = cexpr_word(m->mem, name);
+    const index_list *x = NULL;
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const int a = m->s->nest.loop[l].axis;
         const bool folded = m->s->folds >> a & 1;
         if ((folded && l != m->stage.lane) || m->s->nest.loop[l].role->group)
             continue;
-        x = cexpr_at(m->mem, x,
-                     folded && lane ? lane : cexpr_word(m->mem, arena_format(m->mem, "%s_%d", m->s->letter[a], l)),
-                     IN_REGISTERS);
+        x = index_add(m->mem, x, folded && lane ? lane : tile_trip(m, l));
     }
-    if (m->tile.vectors.each)
-        x = cexpr_at(m->mem, x, cexpr_word(m->mem, m->tile.vectors.each), IN_REGISTERS);
-    return x;
+    return m->tile.vectors.each ? index_add(m->mem, x, cexpr_word(m->mem, m->tile.vectors.each)) : x;
+}
+
+const cexpr *emit_acc(emitter *m, const char *name, const cexpr *lane)
+{
+    return cexpr_indexed(m->mem, name, emit_subscripts(m, lane));
 }

@@ -85,7 +85,7 @@ static void write_trips(emitter *m, const strip *t);
 static void open_loop(emitter *m, const strip *t, const char *name)
 {
     const loop *q = trips_loop(m, t);
-    const bool one = q->role->serial && matrix_sum(m); /* written out as far as the nest says */
+    const bool one = q->role->serial && matrix_sums(m); /* written out as far as the nest says */
     m->tile.trips = t->end - t->first;
     if (q->role->group) {
         lanes_enter(m, t->loop, t->first, t->end, t->to);
@@ -106,7 +106,7 @@ static void open_loop(emitter *m, const strip *t, const char *name)
 static void write_loop(emitter *m, const strip *t)
 {
     const bool copies = t->ph == BODY && t->loop < nest_unrolled(m->s);
-    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[trips_loop(m, t)->axis], t->loop);
+    const char *name = tile_loop(m, t->loop);
     const source *sources = copies ? sources_save(m) : NULL;
     const uint32_t tested = m->tile.tested;
     trips_place was;
@@ -140,7 +140,7 @@ static void write_vectors(emitter *m, const strip *t)
                                    .role = q->role->name,
                                    .stage = m->stage.at,
                                    .depth = loop_depth(m, &m->s->nest, t->loop),
-                                   .name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop),
+                                   .name = tile_loop(m, t->loop),
                                    .from = t->from ? t->from : emit_whole(m, t->first),
                                    .to = t->to ? t->to : emit_whole(m, t->end),
                                    .trips = trips,
@@ -171,7 +171,7 @@ static void write_ring(emitter *m, const strip *t)
 static void write_access(emitter *m, const strip *t)
 {
     const loop *q = trips_loop(m, t);
-    const char *trip = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop);
+    const char *trip = tile_loop(m, t->loop);
     const bool several = t->ph == BODY && tuple_fold(m);
     const expr *one = several         ? NULL
                       : t->ph == BODY ? m->tile.term
@@ -269,7 +269,7 @@ static int64_t declare_acc(emitter *m, const char *name, const char *own) /* NUL
         const bool folded = m->s->folds >> q->axis & 1;
         if ((folded && l != m->stage.lane) || q->role->group || (q->role->unit && q->role->warp))
             continue;
-        int64_t have = matrix_sum(m)                     ? q->range
+        int64_t have = matrix_sums(m)                    ? q->range
                        : folded                          ? nest_left(m->k, m->s, q->axis, l - 1)
                        : m->here.cur[q->axis] < q->range ? m->here.cur[q->axis]
                                                          : q->range;
@@ -352,7 +352,7 @@ void argument_add(const emitter *m, arguments *a, const char *of, const char *na
 {
     MUST(a->n < MAX_ARGUMENT);
     text_add(&a->declared, "%s%s%s", a->n ? ", " : "", of, name);
-    a->name[a->n] = cexpr_word(m->mem, name);
+    a->name[a->n] = cexpr_spelled(m->mem, name);
     a->of[a->n] = given ? given : a->name[a->n];
     a->n++;
 }
@@ -407,9 +407,9 @@ static void find_arguments(emitter *m, const tile_made *f, arguments *all)
     for (int i = 0; i < MAX_BOX; i++)
         if (f->boxes >> i & 1)
             argument_add(m, all, "", map_text(m, m->d->box->parameter, i),
-                         cexpr_word(m->mem, map_text(m, m->d->box->argument, i)));
+                         cexpr_spelled(m->mem, map_text(m, m->d->box->argument, i)));
     if (callees_fault(&f->uses, m->d))
-        argument_add(m, all, "", m->d->fault_parameter, cexpr_word(m->mem, m->d->fault));
+        argument_add(m, all, "", m->d->fault_parameter, cexpr_spelled(m->mem, m->d->fault));
 }
 
 static void name_singles(emitter *m, const tile_made *f) /* numbers on their own, before all loops */
@@ -488,7 +488,7 @@ static void finish(emitter *m)
         write_phase(m, FINISH);
         return;
     }
-    code_if(&m->out.code, cexpr_word(m->mem, "!first"));
+    code_if(&m->out.code, cexpr_not(m->mem, cexpr_word(m->mem, "first")));
     write_phase(m, TAKE);
     code_close(&m->out.code);
     stmt *test = code_open(&m->out.code, (stmt){.kind = S_IF, .value = cexpr_word(m->mem, "last")});

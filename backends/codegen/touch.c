@@ -353,7 +353,7 @@ static void unit_touched(follower *f, const place *p, const cexpr *x)
 {
     enum { LINES = 8 };
     const cexpr own = {.stage = x->stage, .load = x->load, .shared = true};
-    const cexpr *lane = cexpr_times(f->mem, cexpr_word(f->mem, f->m->d->lane), PIECE);
+    const cexpr *lane = cexpr_times(f->mem, cexpr_spelled(f->mem, f->m->d->lane), PIECE);
     const bool rows = x->moves == TAKES_ROWS;
     touched(f, p,
             &(contact){.x = &own,

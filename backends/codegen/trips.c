@@ -120,7 +120,7 @@ void trips_enter(emitter *m, const strip *t, trips_place *was)
         (t->shared ? m->shared.cur : m->here.cur)[q->axis] = t->left;
     if (!m->tile.made)
         return;
-    const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], t->loop);
+    const char *name = tile_loop(m, t->loop);
     const affine *at = affine_var(&m->sp, var_add(&m->sp, name, t->first, t->end - 1));
     trips_go(m, q->axis, at, t->kind == T_VECTORS ? m->tile.vectors.n : q->step);
 }

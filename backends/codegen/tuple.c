@@ -45,7 +45,7 @@ void tuple_clear(emitter *m)
 static writer writer_of(emitter *m, const cexpr *lane) /* states are the accumulators */
 {
     writer w = emit_writer(m);
-    w.states = "acc", w.state = cexpr_text(m->mem, emit_acc(m, "", lane));
+    w.states = "acc", w.state = emit_subscripts(m, lane);
     return w;
 }
 

@@ -117,7 +117,7 @@ static const cexpr *name_of(const emitter *m, int load, const cexpr *i)
 static void declare(emitter *m, int load, element e)
 {
     const char *name = cexpr_text(m->mem, name_of(m, load, cexpr_number(m->mem, m->tile.vectors.n)));
-    stmt *s = code_let(&m->out.code, vector_type(m, e), name, cexpr_word(m->mem, "{0}"));
+    stmt *s = code_let(&m->out.code, vector_type(m, e), name, cexpr_spelled(m->mem, "{0}"));
     s->bytes = vector_bytes(m, e), s->trips = m->tile.vectors.n;
 }
 
@@ -162,7 +162,7 @@ void turn_open(emitter *m, const strip *t)
     }
     if (all.of[RESULT])
         declare(m, RESULT, vector_kind_of(m, stored_as(m->p, m->s->node)));
-    const char *trip = arena_format(m->mem, "%s_%d", m->s->letter[trips_loop(m, t)->axis], t->loop);
+    const char *trip = tile_loop(m, t->loop);
     all.trip = cexpr_plus(m->mem, cexpr_word(m->mem, trip), -t->first);
     m->tile.turned = all;
 }

@@ -204,7 +204,7 @@ static void put_each(writer *w, const expr *x, const char *name)
     emitter *m = w->user;
     const stage_state was = m->stage;
     const char *each = vector_each_open(m);
-    m->stage.states = w->states, m->stage.state = arena_format(m->mem, "%s[%s]", w->state, each);
+    m->stage.states = w->states, m->stage.state = index_add(m->mem, w->state, cexpr_word(m->mem, each));
     writer one = emit_writer(m);
     const cexpr *value = value_shaped(m, &one, x);
     code_store(&m->out.code, cexpr_element(m->mem, name, cexpr_word(m->mem, each), IN_REGISTERS),
@@ -356,7 +356,7 @@ static const cexpr *registers(const writer *w, const expr *x)
     emitter *m = w->user;
     return x->kind == X_FOLD   ? value_acc(m, NULL)
            : x->kind == X_SCAN ? cexpr_word(m->mem, "folded")
-                               : cexpr_word(m->mem, arena_format(m->mem, "%s%d%s", w->states, x->axis, w->state));
+                               : cstyle_state(w, x->axis);
 }
 
 static const cexpr *neighbours(emitter *m, const expr *x)

@@ -46,7 +46,7 @@ static void take_warps(emitter *m, const unit_loops *u, const matrix_form *f)
         if (!q->role->group)
             continue;
         lanes_lane(m);
-        const char *name = arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l);
+        const char *name = tile_loop(m, l);
         const affine *trip = affine_var(&m->sp, var_add(&m->sp, name, 0, loop_trips(q) - 1));
         if (l == last && q->axis == m->s->nest.loop[u->loop[0]].axis)
             trip = affine_scale(&m->sp, affine_div(&m->sp, trip, f->group->warps), f->group->warps);
@@ -122,10 +122,7 @@ static void multiply(emitter *m, const void *user)
     for (int l = nest_unrolled(m->s); l < m->s->nest.n; l++) {
         const loop *q = &m->s->nest.loop[l];
         if (fragment_trips(m, l, ~m->s->folds))
-            trips_go(m, q->axis,
-                     affine_var(&m->sp, var_add(&m->sp, arena_format(m->mem, "%s_%d", m->s->letter[q->axis], l), 0,
-                                                loop_trips(q) - 1)),
-                     q->step);
+            trips_go(m, q->axis, affine_var(&m->sp, var_add(&m->sp, tile_loop(m, l), 0, loop_trips(q) - 1)), q->step);
     }
     const matrix_form *f = b->form;
     const cexpr *a = slice_of(m, &b->of[0], f->m, f->k),

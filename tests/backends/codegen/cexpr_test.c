@@ -50,7 +50,7 @@ static void test_over(arena *mem)
     CHECK(cexpr_over(place, "i") && cexpr_over(place, "j") && !cexpr_over(place, "k"));
     CHECK(cexpr_over(cexpr_element(mem, "x0", i, 0), "k")); /* data say it */
     CHECK(!cexpr_over(cexpr_element(mem, "s", i, IN_REGISTERS), "k"));
-    CHECK(cexpr_over(cexpr_word(mem, "f(k)"), "n")); /* no name: nothing is known of it */
+    CHECK(cexpr_over(cexpr_spelled(mem, "f(k)"), "n")); /* no name: nothing is known of it */
 }
 
 int main(void)

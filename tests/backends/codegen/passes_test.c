@@ -61,10 +61,10 @@ static void test_barriers(void)
     code c = code_begin(&mem);
     code_add(&c, (stmt){.kind = S_BARRIER});
     code_open(&c, (stmt){.kind = S_STAGE});
-    code_add(&c, (stmt){.kind = S_BARRIER}), code_call(&c, cexpr_word(&mem, "copy()"));
+    code_add(&c, (stmt){.kind = S_BARRIER}), code_call(&c, cexpr_spelled(&mem, "copy()"));
     code_add(&c, (stmt){.kind = S_BARRIER});
     code_close(&c);
-    code_add(&c, (stmt){.kind = S_BARRIER}), code_call(&c, cexpr_word(&mem, "read()"));
+    code_add(&c, (stmt){.kind = S_BARRIER}), code_call(&c, cexpr_spelled(&mem, "read()"));
     CHECK(pass_barriers(c.at, &mem, &made_up, &e));
     tree_is(c.at, "MEET();\ncopy();\nMEET();\nread();\n");
     arena_free(&mem);

@@ -23,13 +23,13 @@ static void test_loops(arena *mem)
                          .to = cexpr_word(mem, "b"),
                          .step = 4,
                          .tight = true});
-    code_store(&c, cexpr_word(mem, "y[j]"), cexpr_word(mem, "x[i]"));
+    code_store(&c, cexpr_spelled(mem, "y[j]"), cexpr_spelled(mem, "x[i]"));
     code_close(&c), code_close(&c);
     code_open(
         &c,
         (stmt){.kind = S_LOOP, .role = "lane", .name = "l", .from = cexpr_word(mem, "0"), .to = cexpr_word(mem, "64")});
     code_store(&c, cexpr_word(mem, "sum"),
-               cexpr_two(mem, "($0 + $1)", cexpr_word(mem, "sum"), cexpr_word(mem, "y[l]")));
+               cexpr_two(mem, "($0 + $1)", cexpr_word(mem, "sum"), cexpr_spelled(mem, "y[l]")));
     code_close(&c), code_close(&c);
     tree_is(c.at, "WHILE (take(12)) {\n    FOR n {\n        WRITE_OUT 3\n        for (index i = 0; i < 3; i++) {\n"
                   "            VECTORS\n            for (index j = a; j < b; j += 4) y[j] = x[i];\n"
@@ -40,23 +40,23 @@ static void test_others(arena *mem)
 {
     code c = code_begin(mem), front = code_begin(mem);
     char local[] = "x0"; /* statements have a copy */
-    code_let(&c, "const real *", local, cexpr_word(mem, "at[0]"));
+    code_let(&c, "const real *", local, cexpr_spelled(mem, "at[0]"));
     local[1] = '1';
     code_let(&c, "const index", "low", cexpr_word(mem, "0"));
     code_also(&c, "high", cexpr_word(mem, "7"));
     code_let(&c, "real", "acc[4]", NULL);
-    code_open(&c, (stmt){.kind = S_REPEAT, .value = cexpr_word(mem, "limit = 3")});
-    stmt *test = code_open(&c, (stmt){.kind = S_IF, .value = cexpr_word(mem, "low < limit")});
-    code_add(&c, (stmt){.kind = S_CALL, .value = cexpr_word(mem, "turn(x0)")});
+    code_open(&c, (stmt){.kind = S_REPEAT, .place = cexpr_word(mem, "limit"), .value = cexpr_number(mem, 3)});
+    stmt *test = code_open(&c, (stmt){.kind = S_IF, .value = cexpr_spelled(mem, "low < limit")});
+    code_add(&c, (stmt){.kind = S_CALL, .value = cexpr_spelled(mem, "turn(x0)")});
     code_close(&c);
     code_else(&c, test);
     code_add(&c, (stmt){.kind = S_LEAVE});
     code_close(&c), code_close(&c);
     code_open(&c, (stmt){.kind = S_BLOCK});
     code_add(&c, (stmt){.kind = S_CONSTANT, .name = "k", .value = cexpr_word(mem, "5")});
-    code_add(&c, (stmt){.kind = S_FETCH, .value = cexpr_word(mem, "x0 + 16"), .trips = 2});
+    code_add(&c, (stmt){.kind = S_FETCH, .value = cexpr_spelled(mem, "x0 + 16"), .trips = 2});
     code_close(&c);
-    code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_word(mem, "1, 2")});
+    code_add(&front, (stmt){.kind = S_TABLE, .name = "count", .value = cexpr_spelled(mem, "1, 2")});
     code_before(c.at, &front);
     tree_is(c.at,
             "TABLE(count: 1, 2);\nconst real *x0 = at[0];\nconst index low = 0, high = 7;\nreal acc[4];\n"
@@ -73,8 +73,9 @@ static void test_read(arena *mem)
     code_open(&c, (stmt){.kind = S_BLOCK});
     code_open(&c, (stmt){.kind = S_LOOP, .name = "i", .from = cexpr_word(mem, "0"), .to = cexpr_word(mem, "2")});
     code_add(&c, (stmt){.kind = S_CALL,
-                        .value = cexpr_word(mem, arena_format(mem, "tile(one%s, two%s, three)", index, index))});
-    code_store(&c, cexpr_word(mem, arena_format(mem, "y%s", index)), cexpr_word(mem, arena_format(mem, "x%s", index)));
+                        .value = cexpr_spelled(mem, arena_format(mem, "tile(one%s, two%s, three)", index, index))});
+    code_store(&c, cexpr_spelled(mem, arena_format(mem, "y%s", index)),
+               cexpr_spelled(mem, arena_format(mem, "x%s", index)));
     code_close(&c), code_close(&c);
     tree_is(c.at, "for (index i = 0; i < 2; i++) {\n"
                   "    tile(one[first_index + second_index + third_index + fourth_index],\n"

@@ -37,7 +37,7 @@ static const cexpr *read_expr(arena *mem, const char *s)
         return cexpr_number(mem, n);
     if (sscanf(s, "MIN(%79[^,], %79[^)])", first, second) == 2)
         return cexpr_least(mem, read_expr(mem, first), read_expr(mem, second));
-    return cexpr_word(mem, s);
+    return cexpr_spelled(mem, s);
 }
 
 static int64_t at_most(const cexpr *x) /* -1: not known */
@@ -80,7 +80,7 @@ static stmt *read_line(code *c, char *s, stmt *test) /* the test that was closed
     else if (sscanf(s, "%79[^=]= %79[^;];", a, b) == 2)
         a[strlen(a) - 1] = 0, code_store(c, read_expr(c->mem, a), read_expr(c->mem, b));
     else
-        s[strlen(s) - 1] = 0, code_call(c, cexpr_word(c->mem, s));
+        s[strlen(s) - 1] = 0, code_call(c, cexpr_spelled(c->mem, s));
     return NULL;
 }
 
