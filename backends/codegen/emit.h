@@ -424,8 +424,8 @@ void matrix_store(emitter *m, const cexpr *y, const cexpr *value); /* of a run o
 void held_give(emitter *m);  /* gives it places */
 void held_clear(emitter *m); /* before all loops: zeros where matrix units read what no stage writes */
 /* role.c */
-bool role_unrolled(const role *r);                 /* in registers, and its trips are not the elements of one */
-opening role_opening(const role *r, bool vectors); /* vectors: a loop over lanes becomes vectors */
+bool role_unrolled(const role *r); /* in registers, and its trips are not the elements of one */
+int tile_rows(const emitter *m);   /* the outermost loop in registers over what the tile gives */
 /* chunks.c: how parts share the work. */
 const cexpr *chunks_trip(const emitter *m, int l); /* which trip of outer loop l a chunk belongs to */
 bool chunks_first(const emitter *m, int l);        /* no loop around outer loop l walks its axis */

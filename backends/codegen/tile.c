@@ -11,13 +11,6 @@
 #include <string.h>
 
 /* ---- loops ---- */
-/* Without sums nothing stays in registers from trip to trip. */
-static int64_t written_out(const emitter *m, int64_t trips)
-{
-    const int64_t most = m->stage.fold ? 0 : m->d->unroll_most;
-    return most && trips > most ? most : trips;
-}
-
 /* The first loop over axis a in the tile, if it is serial: what loops outside clip makes fewer trips of it. */
 static const loop *counting(const emitter *m, int a)
 {
@@ -47,22 +40,6 @@ static uint32_t counted_axes(const emitter *m)
     return axes;
 }
 
-static int rows_of(const emitter *m) /* the outermost loop in registers over what the tile gives */
-{
-    int l = nest_unrolled(m->s);
-    while (l < m->s->nest.n - 1 && m->s->folds >> m->s->nest.loop[l].axis & 1)
-        l++;
-    return l;
-}
-
-static opening opening_of(const emitter *m, const loop *q, tile_phase ph)
-{
-    if (m->tile.sums && q == &m->s->nest.loop[rows_of(m)])
-        return AS_IT_IS;
-    const opening how = role_opening(q->role, ph != MERGE);
-    return how == IN_LANES && m->stage.fold && m->d->lanes_written_out ? WRITTEN_OUT : how;
-}
-
 static const cexpr *count_of(const emitter *m, int l) /* of trips, which the call says; NULL: it does not */
 {
     const loop *q = &m->s->nest.loop[l];
@@ -85,14 +62,13 @@ static void write_trips(emitter *m, const strip *t);
 static void open_loop(emitter *m, const strip *t, const char *name)
 {
     const loop *q = trips_loop(m, t);
-    const bool one = q->role->serial && matrix_sums(m); /* written out as far as the nest says */
     m->tile.trips = t->end - t->first;
     if (q->role->group) {
         lanes_enter(m, t->loop, t->first, t->end, t->to);
         return;
     }
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = one ? WRITTEN_OUT : opening_of(m, q, t->ph),
+                                   .how = t->how,
                                    .role = q->role->name,
                                    .stage = m->stage.at,
                                    .depth = loop_depth(m, &m->s->nest, t->loop),
@@ -100,7 +76,7 @@ static void open_loop(emitter *m, const strip *t, const char *name)
                                    .from = t->from ? t->from : emit_whole(m, t->first),
                                    .to = t->to ? t->to : emit_whole(m, t->end),
                                    .trips = m->tile.trips,
-                                   .together = one ? 1 : written_out(m, m->tile.trips)});
+                                   .together = t->together});
 }
 
 static void write_loop(emitter *m, const strip *t)
@@ -128,23 +104,20 @@ static void write_loop(emitter *m, const strip *t)
         sources_back(m, sources);
 }
 
-enum { TOGETHER = 4 }; /* vectors that are written out where nothing is summed up */
-
 static void write_vectors(emitter *m, const strip *t)
 {
     const loop *q = trips_loop(m, t);
-    const int64_t trips = t->end - t->first;
     trips_place was;
     code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = t->to ? AS_IT_IS : WRITTEN_OUT,
+                                   .how = t->how,
                                    .role = q->role->name,
                                    .stage = m->stage.at,
                                    .depth = loop_depth(m, &m->s->nest, t->loop),
                                    .name = tile_loop(m, t->loop),
                                    .from = t->from ? t->from : emit_whole(m, t->first),
                                    .to = t->to ? t->to : emit_whole(m, t->end),
-                                   .trips = trips,
-                                   .together = m->stage.fold ? trips : int_min(trips, TOGETHER)});
+                                   .trips = t->end - t->first,
+                                   .together = t->together});
     trips_enter(m, t, &was);
     write_trips(m, t->in);
     code_close(&m->out.code);
@@ -214,6 +187,7 @@ static void write_turn(emitter *m, const strip *t)
     for (int64_t first = t->in->first; first < end; first += n) { /* as many trips as elements of a vector */
         strip some = *t->in;
         some.first = first, some.end = int_min(first + n, end);
+        some.together = int_min(some.together, some.end - first);
         turn_open(m, &some);
         write_trips(m, &some);
         turn_close(m, &some);
@@ -473,7 +447,7 @@ static void finish_rows(emitter *m)
 
 static bool rows_alike(const emitter *m) /* of vectors of sums, of which nothing but their value is made */
 {
-    const int l = rows_of(m);
+    const int l = tile_rows(m);
     return m->stage.fold && m->tile.vectors.n && !(m->s->folds >> m->tile.vectors.axis & 1) && !tuple_fold(m) &&
            !m->stage.outer_fold && !m->stage.carries && !m->s->n_piece && !m->stage.known &&
            role_unrolled(m->s->nest.loop[l].role) && l < nest_last(m->s);

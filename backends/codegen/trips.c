@@ -44,6 +44,8 @@ const trips_pass trips_passes[N_TRIPS_PASS] = {
      "ends", "vectors that have as many elements in all trips", false, tails_pass},
     {"dots", "takes products by an instruction that adds several, or else writes their loop out", "tails",
      "what is left within vectors is one value", false, dots_pass},
+    {"unroll", "says of loops which trips are written out, and how many at a time", "tails, dots",
+     "what is summed up has names of registers", false, unroll_pass},
 };
 
 /* ---- nodes ---- */

@@ -48,6 +48,8 @@ struct strip {
     trips_way way;
     trips_maker made;  /* around tiles: by whom, of all parts */
     struct ring *ring; /* whose slices its trips take */
+    opening how;       /* in a tile: its trips are written; of those that are written out so many together */
+    int64_t together;
     strip *in, *next;
 };
 
@@ -56,7 +58,7 @@ typedef struct trips_pass {
     bool around;                         /* it is of loops around tiles, too */
     strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
 } trips_pass;
-enum { N_TRIPS_PASS = 19 };
+enum { N_TRIPS_PASS = 20 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
 
 strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
@@ -106,5 +108,6 @@ strip *masks_pass(emitter *m, strip *t);                               /* mask.c
 strip *counts_pass(emitter *m, strip *t);                              /* tile.c */
 strip *ends_pass(emitter *m, strip *t);                                /* varying.c */
 strip *turns_pass(emitter *m, strip *t);                               /* turn.c */
+strip *unroll_pass(emitter *m, strip *t);                              /* role.c */
 void turn_open(emitter *m, const strip *t);                            /* before the loop t: what is read */
 void turn_close(emitter *m, const strip *t);                           /* behind it: what is stored */

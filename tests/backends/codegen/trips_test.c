@@ -36,6 +36,47 @@ static void print(const emitter *m, const strip *t, text *out)
     }
 }
 
+/* k:3 where as many trips are written out together, k:lanes where they are elements, k where they are made */
+static void print_ways(const emitter *m, const strip *t, text *out)
+{
+    for (; t; t = t->next) {
+        const bool loops = t->kind == T_LOOP || t->kind == T_VECTORS;
+        if (loops)
+            text_add(out, "%s%s", out->length ? " " : "", m->s->letter[trips_loop(m, t)->axis]);
+        if (loops && t->how == WRITTEN_OUT)
+            text_add(out, ":%lld", (long long)t->together);
+        text_add(out, loops && t->how == IN_LANES ? ":lanes" : "");
+        print_ways(m, t->in, out);
+    }
+}
+
+static void ways_are(const emitter *m, const strip *t, const char *want)
+{
+    text out = {0};
+    print_ways(m, t, &out);
+    CHECK_TEXT(text_str(&out), want);
+    text_free(&out);
+}
+
+/* Loops in registers are written out, few trips of them where nothing is summed up, and rows of sums in memory not. */
+static void test_unroll(void)
+{
+    rig r;
+    if (rig_begin(&r, small_product, two_cores, "matmul", "m/5 n/12 k/3 k m@unroll n@vector")) {
+        rig_tile(&r);
+        ways_are(r.m, trips_of_phase(r.m, CLEAR), "m:5 n:lanes");
+        ways_are(r.m, trips_of_phase(r.m, BODY), "k k m:5 n:lanes k k m:5 n:lanes");
+        r.m->tile.vectors = (vector_loop){.n = 4, .axis = 1, .count = 4};
+        ways_are(r.m, trips_of_phase(r.m, FINISH), "m:5 n:3");
+        r.m->tile.sums = "sums";
+        ways_are(r.m, trips_of_phase(r.m, FINISH), "m n:3");
+        r.m->tile.sums = NULL, r.m->stage.fold = NULL;
+        r.m->tile.vectors = (vector_loop){.n = 2, .axis = 1, .count = 2};
+        ways_are(r.m, trips_of_phase(r.m, FINISH), "m:5 n:4");
+    }
+    rig_end(&r);
+}
+
 static void is(const emitter *m, const strip *t, const char *want)
 {
     text out = {0};
@@ -176,6 +217,7 @@ static void test_turns(void)
 int main(void)
 {
     test_cut();
+    test_unroll();
     test_shared();
     test_varying();
     test_padding();
