@@ -79,6 +79,10 @@ static bool build(rig *r)
 {
     return ts_plan_build(r->p, &r->e);
 }
+static bool runs(rig *r)
+{
+    return ts_plan_runs(r->p, &r->e);
+}
 static bool set_again(rig *r)
 {
     return set(r, S, TS_F32, 2, pair, start);
@@ -346,6 +350,7 @@ static const struct call {
     const char *done; /* in each state: - refused, = done, + done, and the plan is another one; ~: + if a target can */
 } calls[] = {
     {"build", build, "+++++++-"},
+    {"runs", runs, "=======-"},
     {"set", set_again, "+++++++-"},
     {"set: another rank", set_rank, "--------"},
     {"set: a rank that there is not", set_high_rank, "--------"},
