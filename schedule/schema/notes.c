@@ -181,20 +181,18 @@ static void add_ops(text *t, const plan *p)
     }
 }
 
-/* The kernel that has a part which the rule fits, though the rule cannot say anything of parts but "fuse". */
-static const char *part_of(const rule *r, const plan *p)
+/* A part of kernels that the rule fits, though the rule cannot say anything of parts but "fuse"; of: its value */
+static const char *part_of(const rule *r, const plan *p, const node **of)
 {
-    const int count = p->g ? g_reach(p->n_root, p->root, NULL) : 0;
-    ENDED_BY(heap_free) const node **need = calloc((size_t)count + 1, sizeof *need);
-    const char *found = NULL;
-    MUST(need);
-    if (count)
-        g_reach(p->n_root, p->root, need);
-    for (int i = 0; i < count && !found; i++)
-        found = !node_is_leaf(need[i]) && schema_fits_part(r, need[i]->op->name, need[i]) ? need[i]->op->name : NULL;
-    for (int i = 0; p->g && i < p->g->n_group && !found; i++)
-        found = schema_fits_part(r, p->g->group[i].op->name, p->g->group[i].result) ? p->g->group[i].op->name : NULL;
-    return found;
+    int count;
+    ENDED_BY(heap_free) const node **need = g_reached_make(p->n_root, p->root, &count);
+    for (int i = 0; i < count; i++)
+        if (!node_is_leaf(need[i]) && schema_fits_part(r, need[i]->op->name, need[i]))
+            return *of = need[i], need[i]->op->name;
+    for (int i = 0; p->g && i < p->g->n_group; i++)
+        if (schema_fits_part(r, p->g->group[i].op->name, p->g->group[i].result))
+            return *of = p->g->group[i].result, p->g->group[i].op->name;
+    return NULL;
 }
 
 static bool any_stage(const plan *p, int at, text *out)
@@ -211,27 +209,28 @@ static bool any_stage(const plan *p, int at, text *out)
 
 static void add_stages(text *t, const plan *p)
 {
-    bool any = false;
-    for (int i = 0; i < p->n_kernel && !any; i++) {
-        any = p->kernel[i].n_stage > 1;
-        for (int s = 0; any && s < p->kernel[i].n_stage; s++)
-            text_add(t, "%s%s", s ? ", " : "", p->kernel[i].stage[s].name);
-        if (any)
-            text_add(t, " in k%d %s %s", i, p->kernel[i].op, p->kernel[i].label);
-    }
-    if (!any)
+    const kernel *k = p->kernel, *end = k + p->n_kernel;
+    while (k < end && k->n_stage < 2)
+        k++;
+    for (int s = 0; k < end && s < k->n_stage; s++)
+        text_add(t, "%s%s", s ? ", " : "", k->stage[s].name);
+    if (k < end)
+        text_add(t, " in k%d %s %s", (int)(k - p->kernel), k->op, k->label);
+    else
         text_add(t, "none: each kernel is one");
 }
 
 static void say_unused(const schema *s, const plan *p, int at, text *out)
 {
     const rule *r = &s->rule[at];
-    const kernel *taken = NULL;
-    const char *part = part_of(r, p);
+    const node *value = NULL;
+    const char *part = part_of(r, p, &value);
+    const kernel *taken = NULL, *has = NULL; /* has: its work is the part, or it ends in it */
     bool near = false;
-    for (int k = 0; k < p->n_kernel && !taken; k++) {
-        taken = schema_fits(r, &p->kernel[k]) ? &p->kernel[k] : NULL;
-        near = near || schema_misses(r, &p->kernel[k]) >= 0;
+    for (int i = 0; i < p->n_kernel && !taken; i++) {
+        const kernel *k = &p->kernel[i];
+        taken = schema_fits(r, k) ? k : NULL, near = near || schema_misses(r, k) >= 0;
+        has = !has && value && (k->whole == value || k->stage[k->main].node == value) ? k : has;
     }
     if (taken)
         text_add(out, "%s %s is decided by \"%s\"", taken->op, taken->label, taken->rule);
@@ -240,7 +239,8 @@ static void say_unused(const schema *s, const plan *p, int at, text *out)
     else if (r->stage)
         text_add(out, "no stage fits; there are "), add_stages(out, p);
     else if (part && r->fuse && r->n_op)
-        text_add(out, "%s is computed within kernels of other operations; \"fuse\": \"none\" makes it one", part);
+        text_add(out, "%s is computed within other kernels%s%s%s%s; \"fuse\": \"none\" makes it one", part,
+                 has ? ", as in " : "", has ? has->op : "", has ? " " : "", has ? has->label : "");
     else if (near)
         text_add(out, "none fits; nearest are "), add_nearest(out, r, p);
     else

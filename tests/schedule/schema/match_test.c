@@ -133,7 +133,7 @@ static void test_nearest(void)
     unused(exported, "\"op\":\"layer_norm\",\"name\":\"norm\"",
            "none fits; nearest are layer_norm norm.weight r=16 e=48\n");
     unused(exported, "\"op\":\"gelu\"",
-           "gelu is computed within kernels of other operations; \"fuse\": \"none\" makes it one\n");
+           "gelu is computed within other kernels, as in matmul /act/Gelu; \"fuse\": \"none\" makes it one\n");
     unused(exported, "\"op\":\"conv2d\"", "the plan has none of its operations; it has matmul, layer_norm\n");
     unused(exported, "\"stage\":\"max\"",
            "no stage fits; there are mean, subtract, mean2, add in k2 layer_norm /out/Norm\n");
