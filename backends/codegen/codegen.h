@@ -6,7 +6,7 @@
  *        │  vectors.c (a loop over lanes as one over vectors), value.c, shape.c (how values are computed), vexpr.c
  *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
  *        └─ cstyle.c, text.c, access.c (expressions and places), cexpr.c, stmt.c, print.c (trees), library.c
- *        └─ count.c, live.c, touch.c, footprint.c (what a tree does)
+ *        └─ count.c, live.c; walk.c, from which touch.c (by lanes: warp.c) and footprint.c (what a tree does)
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of
  * register tile. Where a part is a group of lanes (lanes.c), all of them run the same function and call the same tiles:

@@ -3,36 +3,26 @@
  * these adds those of its other trips. So behind the statements of a loop stands what one trip of it works on; and what
  * a cache does not hold until it is read again comes again (traffic). Of two branches both are done, of trips that a
  * run says all; what no sum of loops says, as data do, is another place in each trip of those that it is over. */
-#include "backends/codegen/emit.h"
+#include "backends/codegen/walk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEP = 64, RUNS = 1 << 13 }; /* loops around a place; runs that a set may have, else it is taken as even */
-
-typedef struct form { /* at, and the trip of each loop so many times */
-    const char *base; /* the memory in which it lies; NULL: it is a number */
-    int64_t at, by[DEEP];
-} form;
-
-typedef struct meaning { /* what a name stands for */
-    const struct meaning *up;
-    const char *is;
-    form value;
-} meaning;
+enum { RUNS = 1 << 13 }; /* that a set may have, else it is taken as even */
 
 typedef struct run { /* bytes from ... to */
     int64_t from, to;
 } run;
-typedef struct walk { /* all of it again and again, so far apart */
+typedef struct stride { /* all of it again and again, so far apart */
     int64_t step, trips;
-} walk;
-typedef struct set { /* of bytes of one memory, where loops around stand */
-    form of;
-    int n, n_walk;
+} stride;
+typedef struct set {  /* of bytes of one memory, where loops around stand */
+    const char *base; /* its memory */
+    const affine *at; /* where it lies, by loops that are open */
+    int n, n_stride;
     run *run; /* in order, apart */
-    walk walk[DEEP];
+    stride *stride;
     double most;             /* bytes that there are */
     double bytes;            /* distinct ones, of all trips of the loops left */
     double times[MAX_LEVEL]; /* that each comes into a cache */
@@ -46,21 +36,27 @@ typedef struct sets {
     set *all;
 } sets;
 
-typedef struct around { /* a loop that is open */
-    int stage, depth;   /* of the nest; depth 0: of none */
+typedef struct open_loop {
+    int stage, depth; /* of the nest; depth 0: of none */
     int64_t trips;
     bool spread; /* its trips go to different workers */
     bool lanes;  /* to different lanes of a group, all at once */
-} around;
+} open_loop;
+
+typedef struct block { /* that is open; what is found in it is let go of, but the sets that are left */
+    struct block *up;
+    arena own, *outer;
+    sets found;
+} block;
 
 typedef struct follower {
-    const emitter *m;
-    arena *mem;
+    walk walk;
+    space loops; /* a variable for each that is open */
+    arena *mem;  /* of the block */
     footprint *to;
-    int n;
-    around loop[DEEP];
-    const stmt *lanes;   /* that are around all */
-    const meaning *lane; /* which every function knows */
+    open_loop loop[DEEP]; /* as the walk counts them */
+    const stmt *lanes;    /* that are around all */
+    block *block;
 } follower;
 
 /* ---- sets ---- */
@@ -95,8 +91,8 @@ static double bytes_of(const set *s)
     return sum;
 }
 
-/* The trips of a walk as runs; false: these would be too many. */
-static bool walk_runs(arena *mem, set *s, walk w)
+/* The trips of a stride as runs; false: these would be too many. */
+static bool stride_runs(arena *mem, set *s, stride w)
 {
     int64_t least = INT64_MAX;
     for (int i = 0; i < s->n; i++)
@@ -113,23 +109,30 @@ static bool walk_runs(arena *mem, set *s, walk w)
     return true;
 }
 
-/* Two walks of which one goes on where the other one ends are one. */
-static void add_walk(set *s, walk w)
+/* Two strides of which one goes on where the other one ends are one. */
+static void add_stride(arena *mem, set *s, stride w)
 {
-    for (int i = 0; i < s->n_walk; i++) {
-        const bool wide = w.step >= s->walk[i].step;
-        const walk a = wide ? s->walk[i] : w, b = wide ? w : s->walk[i];
+    stride *all = arena_joined(mem, s->stride, s->n_stride, NULL, 1, sizeof *all);
+    int n = s->n_stride;
+    for (int i = 0; i < n; i++) {
+        const bool wide = w.step >= all[i].step;
+        const stride a = wide ? all[i] : w, b = wide ? w : all[i];
         if (b.step % a.step == 0 && b.step / a.step <= a.trips) {
-            s->walk[i] = s->walk[--s->n_walk];
-            add_walk(s, (walk){a.step, a.trips + b.step / a.step * (b.trips - 1)});
-            return;
+            w = (stride){a.step, a.trips + b.step / a.step * (b.trips - 1)};
+            all[i] = all[--n], i = -1;
         }
     }
-    MUST(s->n_walk < DEEP);
-    s->walk[s->n_walk++] = w;
+    all[n++] = w;
+    s->stride = all, s->n_stride = n;
 }
 
-/* Of distinct bytes. Walks from the narrowest on: beyond what lies before, all of it is there once more; else as many
+static void sort_strides(arena *mem, set *s) /* the narrowest first */
+{
+    s->stride = arena_joined(mem, s->stride, s->n_stride, NULL, 0, sizeof *s->stride);
+    qsort(s->stride, (size_t)s->n_stride, sizeof *s->stride, compare);
+}
+
+/* Of distinct bytes. Strides from the narrowest on: beyond what lies before, all of it is there once more; else as many
  * as can be, where they are too many to tell. */
 static double count(const set *of)
 {
@@ -137,36 +140,36 @@ static double count(const set *of)
     set s = *of;
     double times = 1, end;
     int i = 0;
-    qsort(s.walk, (size_t)s.n_walk, sizeof *s.walk, compare);
-    while (i < s.n_walk && s.walk[i].step < span(&s) && walk_runs(&mem, &s, s.walk[i]))
+    sort_strides(&mem, &s);
+    while (i < s.n_stride && s.stride[i].step < span(&s) && stride_runs(&mem, &s, s.stride[i]))
         i++;
-    for (end = (double)span(&s); i < s.n_walk; i++) {
-        const double bytes = bytes_of(&s), more = end + (double)(s.walk[i].step * (s.walk[i].trips - 1));
-        times = fmin(times * (double)s.walk[i].trips, bytes > 0 ? more / bytes : 0), end = more;
+    for (end = (double)span(&s); i < s.n_stride; i++) {
+        const double bytes = bytes_of(&s), more = end + (double)(s.stride[i].step * (s.stride[i].trips - 1));
+        times = fmin(times * (double)s.stride[i].trips, bytes > 0 ? more / bytes : 0), end = more;
     }
     return fmin(bytes_of(&s) * times, of->most);
 }
 
-static bool walks(const set *s, walk w)
+static bool has_stride(const set *s, stride w)
 {
     int i = 0;
-    while (i < s->n_walk && (s->walk[i].step != w.step || s->walk[i].trips != w.trips))
+    while (i < s->n_stride && (s->stride[i].step != w.step || s->stride[i].trips != w.trips))
         i++;
-    return i < s->n_walk;
+    return i < s->n_stride;
 }
 
-/* Walks that the other one has not become runs. */
-static bool walk_apart(arena *mem, set *s, const set *other)
+/* Strides that the other one has not become runs. */
+static bool strides_apart(arena *mem, set *s, const set *other)
 {
     bool good = true;
     int n = 0;
-    qsort(s->walk, (size_t)s->n_walk, sizeof *s->walk, compare);
-    for (int i = 0; i < s->n_walk && good; i++)
-        if (walks(other, s->walk[i]))
-            s->walk[n++] = s->walk[i];
+    sort_strides(mem, s);
+    for (int i = 0; i < s->n_stride && good; i++)
+        if (has_stride(other, s->stride[i]))
+            s->stride[n++] = s->stride[i];
         else
-            good = walk_runs(mem, s, s->walk[i]);
-    s->n_walk = n;
+            good = stride_runs(mem, s, s->stride[i]);
+    s->n_stride = n;
     return good;
 }
 
@@ -174,11 +177,10 @@ static bool walk_apart(arena *mem, set *s, const set *other)
 static bool unite(arena *mem, set *a, const set *of)
 {
     set x = *a, b = *of;
-    if (strcmp(a->of.base, b.of.base) != 0 || memcmp(a->of.by, b.of.by, sizeof b.of.by) != 0 ||
-        !walk_apart(mem, &x, of) || !walk_apart(mem, &b, a))
+    if (strcmp(a->base, b.base) != 0 || !affine_same(a->at, b.at) || !strides_apart(mem, &x, of) ||
+        !strides_apart(mem, &b, a))
         return false;
-    run *all = arena_array(mem, (size_t)(x.n + b.n), sizeof *all);
-    memcpy(all, x.run, (size_t)x.n * sizeof *all), memcpy(all + x.n, b.run, (size_t)b.n * sizeof *all);
+    run *all = arena_joined(mem, x.run, x.n, b.run, b.n, sizeof *all);
     x.run = all, x.n = joined(all, x.n + b.n);
     x.walked |= b.walked, x.spread |= b.spread, x.written |= b.written;
     x.away |= b.away, x.kept &= x.left == b.left ? b.kept : 0;
@@ -186,59 +188,59 @@ static bool unite(arena *mem, set *a, const set *of)
     return true;
 }
 
-static void set_add(const follower *f, sets *to, const set *s)
+static void set_add(arena *mem, sets *to, const set *s)
 {
-    to->all = arena_grown(f->mem, to->all, to->n, &to->cap, sizeof *to->all);
+    to->all = arena_grown(mem, to->all, to->n, &to->cap, sizeof *to->all);
     to->all[to->n++] = *s;
 }
 
-static set all_trips(const follower *f, const set *of, int which)
+static set all_trips(follower *f, const set *of, int which)
 {
-    const int64_t by = of->of.by[which], trips = f->loop[which].trips;
+    const int64_t by = affine_coef(of->at, which), trips = f->loop[which].trips;
     set s = *of;
-    s.of.by[which] = 0;
-    if (!by || trips < 2)
+    if (!by)
         return s;
+    s.at = affine_add(&f->loops, s.at, affine_var(&f->loops, which), -by);
     if (by < 0) { /* its last trip comes first */
         s.run = arena_array(f->mem, (size_t)s.n, sizeof *s.run);
         for (int i = 0; i < s.n; i++)
             s.run[i] = (run){of->run[i].from + by * (trips - 1), of->run[i].to + by * (trips - 1)};
     }
-    add_walk(&s, (walk){by < 0 ? -by : by, trips});
+    add_stride(f->mem, &s, (stride){by < 0 ? -by : by, trips});
     s.bytes = count(&s);
     return s;
 }
 
 /* Distinct ones, of all lanes that stand further in than so many loops: what is around all statements is within all
  * loops */
-static double bytes_within(const follower *f, const set *of, int depth)
+static double bytes_within(follower *f, const set *of, int depth)
 {
     set s = *of;
-    for (int i = 0; i < f->n; i++)
+    for (int i = 0; i < f->walk.n_loop; i++)
         s = f->loop[i].lanes && (!f->loop[i].depth || f->loop[i].depth > depth) ? all_trips(f, &s, i) : s;
     return s.bytes;
 }
 
 /* ---- what caches hold ---- */
 /* Bytes of all workers that have their own piece of it: as many as there are trips along which it moves */
-static double of_all(const follower *f, const set *s, double bytes)
+static double of_all(follower *f, const set *s, double bytes)
 {
     int64_t trips = 1;
-    for (int i = 0; i < f->n; i++)
-        trips *= f->loop[i].spread && (s->handed || s->of.by[i]) ? f->loop[i].trips : 1;
-    bytes *= (double)int_min(trips, f->m->p->threads);
+    for (int i = 0; i < f->walk.n_loop; i++)
+        trips *= f->loop[i].spread && (s->handed || affine_coef(s->at, i)) ? f->loop[i].trips : 1;
+    bytes *= (double)int_min(trips, f->walk.m->p->threads);
     return s->handed ? bytes : fmin(bytes, s->most);
 }
 
-static bool holds(const follower *f, int level, double own, double all)
+static bool holds(follower *f, int level, double own, double all)
 {
-    const target *on = f->m->p->on;
+    const target *on = f->walk.m->p->on;
     return level < on->n_level && (on->level[level].shared ? all : own) <= (double)target_bytes(on, level);
 }
 
 /* Of statements one after another. What a cache holds behind all of them is read once, else by each; what pieces of a
  * loop read, as in one trip after the other. */
-static sets joined_sets(const follower *f, const sets *in)
+static sets joined_sets(follower *f, const sets *in)
 {
     sets out = {0};
     double own = 0, all = 0, (*came)[MAX_LEVEL] = arena_array(f->mem, (size_t)in->n + 1, sizeof *came),
@@ -249,7 +251,7 @@ static sets joined_sets(const follower *f, const sets *in)
         while (j < out.n && !unite(f->mem, &out.all[j], s))
             j++;
         if (j == out.n)
-            set_add(f, &out, s);
+            set_add(f->mem, &out, s);
         for (int l = 0; l < MAX_LEVEL; l++)
             came[j][l] += s->bytes * s->times[l];
         seen[j] += s->bytes;
@@ -273,7 +275,7 @@ static sets joined_sets(const follower *f, const sets *in)
 
 /* ---- loops ---- */
 /* What one trip of the loop works on; and of loops over lanes that the nest has within it */
-static void tell(const follower *f, const around *of, const sets *in)
+static void tell(follower *f, const open_loop *of, const sets *in)
 {
     double own = 0, all = 0;
     for (int i = 0; i < in->n; i++) {
@@ -281,17 +283,17 @@ static void tell(const follower *f, const around *of, const sets *in)
         own += bytes, all += of_all(f, &in->all[i], bytes);
     }
     footprint_add(f->to, &(working_set){of->stage, of->depth, own, all});
-    for (int j = 0; j < f->n; j++)
+    for (int j = 0; j < f->walk.n_loop; j++)
         if (f->loop[j].lanes && f->loop[j].depth == of->depth + 1)
             tell(f, &f->loop[j], in);
 }
 
 /* Is what the loop does not move along still there in its next trip? What it moves along has passed by meanwhile: once
  * if the next loop walked it, twice, the old and the new, if every trip of that loop needs all of it. */
-static void leave(follower *f, const sets *in, sets *out)
+static sets leave(follower *f, const sets *in)
 {
-    const int which = f->n - 1;
-    const around *a = &f->loop[which];
+    const int which = f->walk.n_loop - 1;
+    const open_loop *a = &f->loop[which];
     double own = 0, all = 0;
     int around_it = which; /* of lanes: what they are all within */
     sets next = {0};
@@ -302,12 +304,12 @@ static void leave(follower *f, const sets *in, sets *out)
     for (int i = 0; i < in->n; i++) {
         const set s = in->all[i], more = all_trips(f, &s, which);
         const double once = bytes_within(f, &s, 0),
-                     bytes = s.of.by[which] && !s.walked ? fmin(2 * once, bytes_within(f, &more, 0)) : once;
-        own += bytes, all += of_all(f, &s, bytes), set_add(f, &next, &more);
+                     bytes = affine_coef(s.at, which) && !s.walked ? fmin(2 * once, bytes_within(f, &more, 0)) : once;
+        own += bytes, all += of_all(f, &s, bytes), set_add(f->mem, &next, &more);
     }
     for (int i = 0; i < in->n; i++) {
         set *s = &next.all[i];
-        const bool passes = in->all[i].of.by[which] && a->trips > 1;
+        const bool passes = affine_coef(in->all[i].at, which) && a->trips > 1;
         s->kept = 0, s->left = a->stage * DEEP + a->depth;
         for (int l = 0; l < MAX_LEVEL; l++)
             if (holds(f, l, own, all))
@@ -318,307 +320,202 @@ static void leave(follower *f, const sets *in, sets *out)
                 s->away |= (uint32_t)passes << l;
             }
         s->walked = a->trips > 1 ? passes : s->walked, s->spread |= passes && a->spread;
-        set_add(f, out, s);
     }
-    f->n--;
+    return next;
 }
 
 /* ---- places ---- */
-static form place_of(const follower *f, const cexpr *x, const meaning *known);
-
-static form sum_of(form a, const form *b, int64_t times)
-{
-    a.base = a.base ? a.base : b->base, a.at += times * b->at;
-    for (int i = 0; i < DEEP; i++)
-        a.by[i] += times * b->by[i];
-    return a;
-}
+static const affine *place_of(follower *f, const integer *x);
 
 /* No sum of loops: another number in each trip of those that it is over */
-static form number_of(const follower *f, const cexpr *x, const meaning *known)
+static const affine *data_of(follower *f, const integer *x)
 {
-    form over = {0}, number = {0};
+    const affine *of[DEEP], *sum = affine_const(&f->loops, 0);
     int64_t trips = 1;
-    for (int i = 0; i < x->n; i++) {
-        const form own = place_of(f, x->arg[i], known);
-        for (int l = 0; l < DEEP; l++)
-            over.by[l] |= own.by[l];
+    MUST(x->n <= DEEP);
+    for (int i = 0; i < x->n; i++)
+        of[i] = place_of(f, x->arg[i]);
+    for (int l = f->walk.n_loop - 1; l >= 0; l--) {
+        bool over = false;
+        for (int i = 0; i < x->n; i++)
+            over = over || affine_coef(of[i], l);
+        if (over)
+            sum = affine_add(&f->loops, sum, affine_var(&f->loops, l), trips), trips *= f->loop[l].trips;
     }
-    for (int l = f->n - 1; l >= 0; l--)
-        if (over.by[l])
-            number.by[l] = trips, trips *= f->loop[l].trips;
-    return number;
-}
-
-static form element_at(const follower *f, const cexpr *x, const meaning *known)
-{
-    const form index = place_of(f, x->arg[0], known);
-    return sum_of(place_of(f, x->arg[1], known), &index, x->bytes);
-}
-
-static form place_of(const follower *f, const cexpr *x, const meaning *known)
-{
-    const bool pointer = x->kind == C_POINTER;
-    form sum = {.at = x->kind == C_NUMBER || x->kind == C_SUM ? x->number : 0};
-    int64_t least;
-    if (x->kind == C_WORD) {
-        while (known && strcmp(known->is, x->text) != 0)
-            known = known->up;
-        return known ? known->value : (form){.base = x->whole ? NULL : x->text, .at = x->whole ? x->number : 0};
-    }
-    if (x->whole == W_ADDRESS && x->arg[0]->kind == C_ELEMENT) { /* less $1 elements */
-        sum = element_at(f, x->arg[0], known);
-        const form less = x->n > 1 ? place_of(f, x->arg[1], known) : (form){0};
-        return sum_of(sum, &less, -x->arg[0]->bytes);
-    }
-    if (x->kind == C_SUM || pointer || (x->n == 1 && x->kind == C_FORM && !x->does))
-        for (int i = 0; i < x->n; i++) {
-            const form own = place_of(f, x->arg[i], known);
-            sum = sum_of(sum, &own, x->kind == C_SUM ? x->times[i] : pointer && i ? x->number : 1);
-        }
-    else if (x->whole == W_TIMES && cexpr_known(x->arg[1], &least)) {
-        const form own = place_of(f, x->arg[0], known);
-        sum = sum_of(sum, &own, least);
-    } else if (x->whole == W_MAX && cexpr_known(x->arg[1], &least)) /* where a loop begins first */
-        sum.at = least;
-    else if (x->kind != C_NUMBER)
-        sum = number_of(f, x, known);
     return sum;
 }
 
-/* ---- accesses ---- */
-static void access(follower *f, const form *at, int64_t bytes, bool written, sets *out)
+static const affine *place_of(follower *f, const integer *x)
 {
-    const emitter *m = f->m;
-    set s = {.of = *at, .n = 1, .run = arena_array(f->mem, 1, sizeof *s.run), .most = INFINITY, .written = written};
-    if (!at->base || bytes <= 0)
-        return;
-    *s.run = (run){at->at, at->at + bytes}, s.of.at = 0;
+    space *s = &f->loops;
+    const affine *sum = affine_const(s, x->kind == OF_NUMBER || x->kind == OF_SUM ? x->number : 0);
+    const integer *by = x->does == W_TIMES || x->does == W_MAX ? x->arg[1] : NULL;
+    if (x->kind == OF_NUMBER)
+        return sum;
+    if (x->kind == OF_LANE)
+        return affine_var(s, 0);
+    if (x->kind == OF_LOOP)
+        return affine_add(s, x->from ? place_of(f, x->from) : sum, affine_var(s, (int)x->number), x->step);
+    for (int i = 0; x->kind == OF_SUM && i < x->n; i++)
+        sum = affine_add(s, sum, place_of(f, x->arg[i]), x->times[i]);
+    if (x->kind == OF_SUM)
+        return sum;
+    if (!by || by->kind != OF_NUMBER || by->base)
+        return data_of(f, x);
+    return x->does == W_MAX ? affine_const(s, by->number) /* where a loop begins first */
+                            : affine_scale(s, place_of(f, x->arg[0]), by->number);
+}
+
+/* ---- accesses ---- */
+static set *found(follower *f, const char *base, const affine *at, int64_t bytes, bool written)
+{
+    const emitter *m = f->walk.m;
+    set s = {.base = base, .n = 1, .most = INFINITY, .written = written};
+    if (!base || bytes <= 0)
+        return NULL;
+    s.run = arena_get(f->mem, sizeof *s.run), *s.run = (run){at->c, at->c + bytes};
+    s.at = affine_add(&f->loops, at, affine_const(&f->loops, 1), -at->c);
     for (int i = 0; i < MAX_LEVEL; i++)
         s.times[i] = 1;
     s.handed = true;
-    if (!strcmp(at->base, "scratch"))
+    if (!strcmp(base, "scratch"))
         s.most = (double)m->data.scratch_most;
     const operand *all = m->data.operand;
     for (int i = 0; i < m->data.n_operand; i++)
-        if (!strcmp(all[i].name, at->base)) {
+        if (!strcmp(all[i].name, base)) {
             int first = 0; /* what is written may be read by another name */
             while (all[first].node != all[i].node || all[first].leaf != all[i].leaf)
                 first++;
-            s.of.base = all[first].name, s.handed = false;
+            s.base = all[first].name, s.handed = false;
             s.most = (double)all[i].layout->size * stored_width(m->p, all[i].node);
         }
     s.bytes = fmin((double)bytes, s.most);
-    set_add(f, out, &s);
+    set_add(f->mem, &f->block->found, &s);
+    return &f->block->found.all[f->block->found.n - 1];
 }
 
-static void element_used(follower *f, const cexpr *x, int64_t bytes, bool written, const meaning *known, sets *out)
+static set *found_at(follower *f, const integer *x, int64_t bytes, bool written)
 {
-    const form at = element_at(f, x, known);
-    if (x->bytes)
-        access(f, &at, bytes, written, out);
+    return found(f, x->base, place_of(f, x), bytes, written);
 }
 
-static void value(follower *f, const cexpr *x, const meaning *known, sets *out);
-
-static void again(sets *in, walk w) /* of what was added last */
+static void repeated(follower *f, set *s, stride w)
 {
-    set *s = &in->all[in->n - 1];
-    if (w.trips > 1 && w.step > 0)
-        add_walk(s, w), s->bytes = count(s);
+    if (s && w.trips > 1 && w.step > 0)
+        add_stride(f->mem, s, w), s->bytes = count(s);
 }
 
-static void box_used(follower *f, const cexpr *x, const meaning *known, sets *out)
+static void box_found(follower *f, const cexpr *x)
 {
-    const box_of *of = &f->m->data.box[x->bytes];
+    const box_of *of = &f->walk.m->data.box[x->bytes];
     const struct box *b = &of->box;
-    form at = {.base = f->m->data.operand[of->operand].name, .at = b->first * b->size};
-    for (int d = 0; d < (int)b->n; d++) {
-        const form own = place_of(f, x->arg[x->n - (int)b->n + d], known);
-        at = sum_of(at, &own, (d ? b->dim[d].stride : 1) * b->size);
-    }
-    access(f, &at, b->dim[0].count * b->size, false, out);
+    const affine *at = affine_const(&f->loops, b->first * b->size);
+    for (int d = 0; d < (int)b->n; d++)
+        at = affine_add(&f->loops, at, place_of(f, integer_of(&f->walk, x->arg[x->n - (int)b->n + d])),
+                        (d ? b->dim[d].stride : 1) * b->size);
+    set *s = found(f, f->walk.m->data.operand[of->operand].name, at, b->dim[0].count * b->size, false);
     for (int d = 1; d < (int)b->n; d++)
-        again(out, (walk){b->dim[d].stride * b->size, b->dim[d].count});
-}
-
-static void moved(follower *f, const cexpr *x, const meaning *known, sets *out)
-{
-    if (x->moves == BOXES)
-        box_used(f, x, known, out);
-    else if (x->moves == TAKES || x->moves == PUTS || x->moves == SENDS)
-        element_used(f, x->arg[x->moves == SENDS]->arg[0], x->bytes, x->moves == PUTS, known, out);
-    if (x->moves == PUTS)
-        value(f, x->arg[1], known, out);
+        repeated(f, s, (stride){b->dim[d].stride * b->size, b->dim[d].count});
 }
 
 /* Rows of as many bytes as a square block of vectors has, from $2 on, and to $0, so many elements apart */
-static void turned(follower *f, const cexpr *x, const meaning *known, sets *out)
+static void block_found(follower *f, const cexpr *x)
 {
     enum { BLOCK = 16 };
     const int bytes = element_bytes(x->of.of);
     for (int i = 0; i < 4; i += 2) {
-        const form at = place_of(f, x->arg[i], known);
         int64_t apart = 0;
-        access(f, &at, BLOCK * bytes, !i, out);
+        set *s = found_at(f, integer_of(&f->walk, x->arg[i]), BLOCK * bytes, !i);
         if (cexpr_known(x->arg[i + 1], &apart))
-            again(out, (walk){apart * bytes, BLOCK});
+            repeated(f, s, (stride){apart * bytes, BLOCK});
     }
 }
 
-static int64_t vector_bytes(const cexpr *x) /* that an operation on a place reads or writes there */
+static void use(walk *w, const access *a)
 {
-    int64_t n = x->of.n;
-    if (!strcmp(x->does, "part") || !strcmp(x->does, "put"))
-        cexpr_known(x->arg[x->n - 1], &n);
-    n = !strcmp(x->does, "word") ? 1 : !strcmp(x->does, "pairs") ? n / 2 : n;
-    return !strcmp(x->does, "splat") ? x->arg[0]->bytes : n * element_bytes(x->of.of);
+    follower *f = w->user;
+    if (a->kind == OF_BOX)
+        box_found(f, a->x);
+    if (a->kind == OF_BLOCK)
+        block_found(f, a->x);
+    if (a->kind != OF_ELEMENT || !cexpr_in_memory(a->x))
+        return;
+    found_at(f, integer_place(w, a->x), a->bytes, a->written);
 }
 
-static void tile_called(follower *f, const cexpr *x, const meaning *known, sets *out);
-
-static void value(follower *f, const cexpr *x, const meaning *known, sets *out)
+/* ---- loops and blocks ---- */
+static bool loops(const walk *w, const stmt *s)
 {
-    const bool place = x->does && x->of.n && op_places(x->does) && cexpr_in_memory(x->arg[0]);
-    if (x->kind == C_TILE)
-        tile_called(f, x, known, out);
-    else if (x->moves)
-        moved(f, x, known, out);
-    else if (x->does && !strcmp(x->does, "turned"))
-        turned(f, x, known, out);
-    else if (place)
-        element_used(f, x->arg[0], vector_bytes(x), !op_reads(x->does), known, out);
-    else if (cexpr_in_memory(x))
-        element_used(f, x, x->bytes, false, known, out);
-    for (int i = 0; i < x->n && x->kind != C_TILE && !x->moves && x->whole != W_ADDRESS; i++)
-        value(f, i || !place ? x->arg[i] : x->arg[0]->arg[0], known, out);
+    follower *f = w->user;
+    const stmt *in = s->kind == S_CHUNKS ? s->first : NULL;
+    const bool parts = in && in->kind == S_IF && in->depth == s->depth; /* each of them is another statement */
+    return s == f->lanes || ((s->depth || s->kind == S_LOOP) && !parts);
 }
 
-/* ---- statements ---- */
-static void statements(follower *f, const stmt *first, const meaning *known, sets *out);
-
-static meaning *meaning_of(const follower *f, const meaning *up, const char *is, form value)
+static int64_t trips_of(const stmt *s)
 {
-    meaning *n = arena_get(f->mem, sizeof *n);
-    *n = (meaning){up, is, value};
-    return n;
+    int64_t from, to;
+    if (s->kind == S_LET || s->kind == S_CONSTANT)
+        return s->to && cexpr_known(s->to, &to) ? to : 1;
+    if (s->kind == S_IF && cexpr_known(s->from, &from) && cexpr_known(s->to, &to))
+        return to - from;
+    return int_max((int64_t)stmt_trips(s), 1);
 }
 
-static void tile_called(follower *f, const cexpr *x, const meaning *known, sets *out)
+static void open(walk *w, const stmt *s, around *trips)
 {
-    const tile_made *t = f->m->tiles.made[x->load];
-    const meaning *own = f->lane;
-    for (int i = 0; i < x->n; i++)
-        own = meaning_of(f, own, t->parameter[i]->text, place_of(f, x->arg[i], known));
-    statements(f, t->body->first, own, out);
-}
-
-/* What the name of a loop's trip stands for: a loop that is open now. Steps of it, from `from` on */
-static const meaning *enter(follower *f, const stmt *s, int64_t trips, const meaning *known)
-{
-    const kernel *k = f->m->k;
+    follower *f = w->user;
+    const kernel *k = w->m->k;
+    if (s->kind == S_STAGE)
+        return;
+    block *b = arena_get(w->mem, sizeof *b);
+    *b = (block){.up = f->block, .outer = f->mem};
+    f->block = b, f->mem = &b->own;
+    if (!trips)
+        return;
     const bool spread = s->depth && s->depth <= nest_outer(k)->n && nest_spread(k, s->depth - 1),
                lanes = (s->kind == S_LET && !spread) || s == f->lanes;
-    meaning *n = meaning_of(f, known, s->name ? s->name : s->up->name, (form){0});
-    MUST(f->n < DEEP);
-    if (s->kind == S_CONSTANT || s->from)
-        n->value = place_of(f, s->from ? s->from : s->value, known), n->value.base = NULL;
-    n->value.by[f->n] += s->kind == S_LOOP && s->step ? s->step : 1;
-    f->loop[f->n++] = (around){s->depth <= k->shared.n ? k->main : s->stage, s->depth, trips, spread, lanes};
-    return n;
+    f->loop[trips->number] = (open_loop){s->depth <= k->shared.n ? k->main : s->stage, s->depth, trips_of(s), spread,
+                                         lanes};
+    var_add(&f->loops, "", 0, f->loop[trips->number].trips - 1);
 }
 
-static void loop_of(follower *f, const stmt *s, const meaning *known, sets *out)
+static void close(walk *w, const stmt *s, const around *trips)
 {
-    int64_t from, to, trips = int_max((int64_t)stmt_trips(s), 1);
-    if (s->kind == S_IF && cexpr_known(s->from, &from) && cexpr_known(s->to, &to))
-        trips = to - from;
-    sets in = {0};
-    if (s->kind == S_CHUNKS && s->first && s->first->kind == S_IF && s->first->depth == s->depth) {
-        statements(f, s->first, known, out); /* each part of its trips is another statement */
+    follower *f = w->user;
+    block *b = f->block;
+    if (s->kind == S_STAGE)
         return;
-    }
-    statements(f, s->first, enter(f, s, trips, known), &in);
-    leave(f, &in, out);
-}
-
-/* The trip of a loop by chunks, or by lanes, which is what the rest of a block is in */
-static void rest_in(follower *f, const stmt *s, const meaning *known, sets *out)
-{
-    int64_t trips = 1;
-    if (s->to)
-        cexpr_known(s->to, &trips);
-    const meaning *own = enter(f, s, trips, known);
-    sets in = {0};
-    statements(f, s->next, own, &in);
-    leave(f, &in, out);
-}
-
-static const meaning *named(follower *f, const stmt *s, const meaning *known, sets *out)
-{
-    if (s->value)
-        value(f, s->value, known, out);
-    return s->value ? meaning_of(f, known, s->name, place_of(f, s->value, known)) : known;
-}
-
-static const meaning *statement(follower *f, const stmt *s, const meaning *known, sets *out)
-{
-    if (s->kind == S_LET || s->kind == S_CONSTANT) {
-        known = named(f, s, known, out);
-        for (const stmt *q = s->first; q; q = q->next)
-            known = named(f, q, known, out);
-        return known;
-    }
-    if (s->value && s->kind != S_FETCH && s->kind != S_TABLE)
-        value(f, s->value, known, out);
-    if (s->kind == S_STORE && cexpr_in_memory(s->place))
-        element_used(f, s->place, s->place->bytes, true, known, out), value(f, s->place->arg[0], known, out);
-    if (s->kind == S_STAGE) /* what it names stays */
-        for (const stmt *q = s->first; q; q = q->next)
-            known = statement(f, q, known, out);
-    else if (s->depth || s->kind == S_LOOP)
-        loop_of(f, s, known, out);
-    else
-        statements(f, s->first, known, out);
-    if (s->other)
-        statements(f, s->other->first, known, out);
-    return known;
-}
-
-/* What is found on the way is let go of, but the sets that are left. */
-static void statements(follower *f, const stmt *first, const meaning *known, sets *out)
-{
-    ENDED_BY(arena_free) arena own = {0};
-    arena *was = f->mem;
-    sets all = {0};
-    const stmt *s = first;
-    f->mem = &own;
-    for (; s && !((s->kind == S_LET || s->kind == S_CONSTANT) && s->depth); s = s->next)
-        known = statement(f, s, known, &all);
-    if (s)
-        rest_in(f, s, known, &all);
-    all = joined_sets(f, &all);
-    f->mem = was;
+    sets all = joined_sets(f, &b->found);
+    if (trips)
+        all = leave(f, &all), f->loops.n--;
+    f->block = b->up, f->mem = b->outer;
     for (int i = 0; i < all.n; i++) {
         set *left = &all.all[i];
-        left->run = memcpy(arena_array(was, (size_t)left->n, sizeof *left->run), left->run,
-                           (size_t)left->n * sizeof *left->run);
-        set_add(f, out, left);
+        left->run = arena_joined(f->mem, left->run, left->n, NULL, 0, sizeof *left->run);
+        left->stride = arena_joined(f->mem, left->stride, left->n_stride, NULL, 0, sizeof *left->stride);
+        set_add(f->mem, &f->block->found, left);
     }
+    arena_free(&b->own);
 }
 
 /* What stages hand on comes from outside only where it had to leave. */
 void kernel_footprint(const emitter *m, footprint *to)
 {
+    static const told asks = {loops, open, close, use, NULL};
     ENDED_BY(arena_free) arena mem = {0};
-    const stmt lanes = {.kind = S_CHUNKS, .name = m->d->lane ? m->d->lane : ""};
-    follower f = {.m = m, .mem = &mem, .to = to, .lanes = &lanes};
-    sets in = {0}, out = {0};
+    const stmt lanes = {.kind = S_CHUNKS, .name = "", .trips = int_max(m->group, 1), .first = m->out.code.at->first};
+    block all = {0};
+    follower f = {.walk = {.m = m, .mem = &mem, .to = &asks},
+                  .to = to,
+                  .lanes = &lanes,
+                  .block = &all,
+                  .mem = &mem,
+                  .loops.mem = &mem};
+    f.walk.user = &f;
     *to = (footprint){0};
-    f.lane = enter(&f, &lanes, int_max(m->group, 1), NULL);
-    statements(&f, m->out.code.at->first, f.lane, &in);
-    leave(&f, &in, &out);
-    out = joined_sets(&f, &out);
+    walk_statement(&f.walk, &lanes);
+    const sets out = joined_sets(&f, &all.found);
     for (int i = 0; i < out.n; i++) {
         const set *s = &out.all[i];
         for (int l = 0; l < m->p->on->n_level; l++)

@@ -210,33 +210,30 @@ static void test_cores(void)
 /* ---- small trees: of one tile function at most, in a cache of 4 KiB ---- */
 enum { F32 = 4, CACHE = 4096 };
 
-static footprint footprint_found(arena *mem, const code *c, tile_made *tile, int64_t lanes)
+static footprint footprint_found(const code *c, tile_made *tile, int64_t lanes)
 {
     static const dialect spoken = {.lane = "lane"};
     static const target one = {.level = {{.bytes = CACHE}, {.name = "memory"}}, .n_level = 2};
-    plan *p = arena_get(mem, sizeof *p);
-    kernel *k = arena_get(mem, sizeof *k);
-    node *n = arena_get(mem, sizeof *n);
-    layout *y = arena_get(mem, sizeof *y);
-    emitter *m = arena_get(mem, sizeof *m);
+    static stage only;
+    static plan p = {.on = &one, .threads = 1};
+    static kernel k = {.n_stage = 1, .stage = &only};
+    static node n = {.type.dtype = TS_F32};
+    static const layout y = {.size = INT32_MAX};
+    static emitter m;
     footprint found;
-    p->on = &one, p->threads = 1;
-    k->n_stage = 1, k->stage = arena_get(mem, sizeof *k->stage);
-    m->d = &spoken, m->p = p, m->k = k, m->group = lanes, m->out.code.at = c->at;
-    n->type.dtype = TS_F32, y->size = INT32_MAX;
-    m->data.n_operand = 3;
-    m->data.operand[0] = (operand){.node = n, .layout = y, .name = "x"};
-    m->data.operand[1] = (operand){.node = n, .layout = y, .leaf = 1, .name = "index"};
-    m->data.operand[2] = (operand){.node = n, .layout = y, .name = "same"};
-    m->tiles.made[0] = tile, m->tiles.n = tile != NULL;
-    kernel_footprint(m, &found);
+    m = (emitter){.d = &spoken, .p = &p, .k = &k, .group = lanes, .out.code.at = c->at, .tiles.made = {tile}};
+    m.data.n_operand = 3;
+    m.data.operand[0] = (operand){.node = &n, .layout = &y, .name = "x"};
+    m.data.operand[1] = (operand){.node = &n, .layout = &y, .leaf = 1, .name = "index"};
+    m.data.operand[2] = (operand){.node = &n, .layout = &y, .name = "same"};
+    kernel_footprint(&m, &found);
     return found;
 }
 
 /* bytes: of one trip of the loop that is entered first, of all trips in `traffic` */
-static void works_on(arena *mem, const char *what, const code *c, tile_made *tile, double bytes, double traffic)
+static void works_on(const char *what, const code *c, tile_made *tile, double bytes, double traffic)
 {
-    footprint found = footprint_found(mem, c, tile, 1);
+    footprint found = footprint_found(c, tile, 1);
     const double got = footprint_of(&found, 0, 1)->bytes;
     if (!CHECK(got == bytes && found.traffic[0] == traffic))
         printf("  %s: %g bytes, %g come; not %g, %g\n", what, got, found.traffic[0], bytes, traffic);
@@ -296,7 +293,7 @@ static void test_strides(arena *mem)
         code c = code_begin(mem);
         opens(&c, "i", 0, 6, 1), opens(&c, "j", 0, 10, 2), reads_row(&c, 3, "i", rows[i].each, "j", rows[i].other);
         closes(&c, 2);
-        works_on(mem, rows[i].what, &c, NULL, F32 * rows[i].one, F32 * rows[i].all);
+        works_on(rows[i].what, &c, NULL, F32 * rows[i].one, F32 * rows[i].all);
     }
 }
 
@@ -307,7 +304,7 @@ static void test_pieces(arena *mem)
     opens(&c, "i", 0, 6, 1);
     opens(&c, "j", 0, 4, 2), reads_row(&c, 0, "i", 10, "j", 1), reads_row(&c, 2, "i", 10, "j", 1), closes(&c, 1);
     opens(&c, "j", 4, 9, 2), reads_row(&c, 1, "i", 10, "j", 1), closes(&c, 2);
-    works_on(mem, "pieces", &c, NULL, F32 * 10, F32 * 60);
+    works_on("pieces", &c, NULL, F32 * 10, F32 * 60);
 }
 
 /* Memory of two names is one: what is written and read again */
@@ -316,7 +313,7 @@ static void test_names(arena *mem)
     code c = code_begin(mem);
     opens(&c, "i", 0, 6, 1);
     reads_row(&c, 0, "i", 1, NULL, 0), reads(&c, cexpr_word(mem, "same"), cexpr_word(mem, "i")), closes(&c, 1);
-    works_on(mem, "two names", &c, NULL, F32, F32 * 6);
+    works_on("two names", &c, NULL, F32, F32 * 6);
 }
 
 /* What data say is another row each time. */
@@ -327,7 +324,30 @@ static void test_data(arena *mem)
     ((cexpr *)row)->bytes = F32;
     opens(&c, "i", 0, 6, 1), code_let(&c, "long", "place", row);
     opens(&c, "j", 0, 10, 2), reads_row(&c, 0, "place", 10, "j", 1), closes(&c, 2);
-    works_on(mem, "rows that data choose", &c, NULL, F32 * 11, F32 * 66);
+    works_on("rows that data choose", &c, NULL, F32 * 11, F32 * 66);
+}
+
+/* A rest is no sum of loops: another number in each trip of those that it is over, the innermost of which goes on by
+ * one; of the others alone it is the same again. */
+static void test_rests(arena *mem)
+{
+    code c = code_begin(mem);
+    opens(&c, "i", 0, 6, 1), opens(&c, "e", 0, 5, 2), opens(&c, "j", 0, 10, 3);
+    const cexpr *rest = cexpr_whole(mem, W_REST, sum_of(mem, 0, "i", 3, "j", 1), cexpr_number(mem, 7));
+    reads(&c, cexpr_word(mem, "x"), rest), closes(&c, 3);
+    works_on("rests", &c, NULL, F32 * 10, F32 * 60);
+}
+
+/* Pointers that begin so many elements before an element: 10 rows that overlap by all but 4 elements each */
+static void test_addresses(arena *mem)
+{
+    code c = code_begin(mem);
+    cexpr *x = (cexpr *)cexpr_at(mem, cexpr_word(mem, "x"), sum_of(mem, 0, "i", 10, NULL, 0), 0);
+    x->bytes = F32;
+    const cexpr *at = cexpr_whole_as(mem, W_ADDRESS, "&$0 - $1", 2,
+                                     (const cexpr *const[]){x, sum_of(mem, 0, "i", 6, NULL, 0)});
+    opens(&c, "i", 0, 10, 1), opens(&c, "j", 0, 12, 2), reads(&c, at, cexpr_word(mem, "j")), closes(&c, 2);
+    works_on("addresses", &c, NULL, F32 * 12, F32 * (12 + 9 * 4));
 }
 
 /* A tile reads where it is told: 4 rows of 8 elements from each of 3 places that share two rows. */
@@ -341,7 +361,7 @@ static void test_tile(arena *mem)
     closes(&body, 2);
     tile_made tile = {.body = body.at, .parameter = takes};
     opens(&c, "i", 0, 3, 1), code_call(&c, cexpr_tile(mem, 0, 1, &from)), closes(&c, 1);
-    works_on(mem, "a tile", &c, &tile, F32 * 32, F32 * 64);
+    works_on("a tile", &c, &tile, F32 * 32, F32 * 64);
 }
 
 /* n elements that each of 5 trips reads: they come once where they stay, else again for each. */
@@ -350,7 +370,7 @@ static void test_again(arena *mem)
     for (int64_t n = CACHE / F32; n <= 2 * CACHE / F32; n *= 2) {
         code c = code_begin(mem);
         opens(&c, "i", 0, 5, 1), opens(&c, "j", 0, n, 2), reads_row(&c, 0, "i", 0, "j", 1), closes(&c, 2);
-        works_on(mem, "again", &c, NULL, F32 * (double)n, F32 * (double)(n * (n > CACHE / F32 ? 5 : 1)));
+        works_on("again", &c, NULL, F32 * (double)n, F32 * (double)(n * (n > CACHE / F32 ? 5 : 1)));
     }
 }
 
@@ -368,7 +388,7 @@ static void test_lanes(arena *mem)
         else
             reads_row(&c, 0, "i", 8, "lane", 1);
         closes(&c, 1);
-        footprint found = footprint_found(mem, &c, in_tile ? &tile : NULL, 8);
+        footprint found = footprint_found(&c, in_tile ? &tile : NULL, 8);
         CHECK(footprint_of(&found, 0, 1)->bytes == F32 * 8 && found.traffic[0] == F32 * 48);
         footprint_free(&found);
     }
@@ -381,6 +401,8 @@ int main(void)
     test_pieces(&mem);
     test_names(&mem);
     test_data(&mem);
+    test_rests(&mem);
+    test_addresses(&mem);
     test_tile(&mem);
     test_again(&mem);
     test_lanes(&mem);
