@@ -200,8 +200,7 @@ static void test_many(arena *mem)
 static void test_stage(arena *mem)
 {
     code c = code_begin(mem);
-    code_open(&c, (stmt){.kind = S_STAGE});
-    code_let(&c, "int", "place", index_of(mem, 7, NULL, 0, 0)), code_close(&c);
+    code_open(&c, (stmt){.kind = S_STAGE}), code_let(&c, "int", "place", index_of(mem, 7, NULL, 0, 0)), code_close(&c);
     reads(&c, index_of(mem, 1, "place", 1, 0));
     check("a name of a copy", sums_of(&c, NULL), (sums){2, 64, 0});
 }

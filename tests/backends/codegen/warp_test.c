@@ -86,6 +86,8 @@ static void test_numbers(void)
         {"bits", cexpr_whole(&a.mem, W_BITS, lane, four), FIFTH ^ 4},
         {"pieces that change places", cexpr_whole_as(&a.mem, W_SWIZZLED, "swizzled($0, $1, $2, $3)", 4, swizzled),
          slice_swizzled(FIFTH, 2, 3, 8)},
+        {"a cast", cexpr_one(&a.mem, "(int64_t)($0)", lane), FIFTH},
+        {"a negation, which nobody works out", cexpr_one(&a.mem, "!$0", lane), 0},
         {"what data say", read, 0},
     };
     for (int r = 0; r < COUNT(rows); r++) {
@@ -93,8 +95,7 @@ static void test_numbers(void)
         if (!CHECK(got == rows[r].want))
             printf("  %s: %lld, not %lld\n", rows[r].what, (long long)got, (long long)rows[r].want);
     }
-    integer *place = integer_place(&a.walk, read);
-    CHECK(in_lane(&a, place, FIFTH) == 4 * (1 + FIFTH + 8 * 4)); /* bytes */
+    CHECK(in_lane(&a, integer_place(&a.walk, read), FIFTH) == 4 * (1 + FIFTH + 8 * 4)); /* bytes */
     arena_free(&a.mem);
 }
 
