@@ -1,7 +1,7 @@
 # The tests: a file each, and what they link (test.cmake: how one is built and run).
 enable_testing()
 file(GLOB_RECURSE helpers CONFIGURE_DEPENDS tests/*.c)
-list(FILTER helpers EXCLUDE REGEX "/tests/(ontop|install|gpusim|oclapart|mpiabi|llmc|plainc)/") # programs of their own
+list(FILTER helpers EXCLUDE REGEX "/tests/(ontop|install|gpusim|oclapart|mpiabi|llmc|plainc|network)/") # programs of their own
 set(tests ${helpers})
 list(FILTER tests INCLUDE REGEX "_test\\.c$")
 list(FILTER helpers EXCLUDE REGEX "_test\\.c$")
