@@ -152,7 +152,6 @@ typedef struct backend {
     bool parted;       /* parts of it are devices, too: "NAME:numa0", "NAME:cores0-7" */
     bool as_written; /* it is to run the graph as it is: no operation is replaced by a cheaper way to the same value */
     bool in_blocks;  /* then: but for long sums in blocks, which its target's guess proposes */
-    bool reproducible;     /* plans may ask for the same bits on every machine (ts_options) */
     const char *described; /* a machine to ask it about where none is needed here; NULL: this one */
     /* What plans are made for: this machine, or the one that is described; of mem. */
     const target *(*target)(arena *mem, const machine_options *asked, err *e);

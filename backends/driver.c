@@ -184,12 +184,6 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .user = (void *)(uintptr_t)o,
                       .n_state = want->n_state,
                       .state = want->state};
-    for (int i = 0; o->reproducible && i < n_site; i++)
-        if (!sites_backend(&named[i])->reproducible) {
-            err_set(e, TS_UNSUPPORTED, "target %s has an order of sums of its own: its bits are not those of others",
-                    sites_backend(&named[i])->name);
-            return err_hint(e, "reproducible are c and interp, each by itself");
-        }
     if (want->variables && !p->target->varies) {
         err_set(e, TS_UNSUPPORTED, "target %s makes no programs of which runs say the extent of \"%s\"",
                 p->target->name, want->variables->of->name);

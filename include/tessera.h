@@ -542,7 +542,7 @@ typedef struct ts_options {
     int threads;           /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
     bool reference;        /* plain loops in f64 without fusion: the judge of every other plan */
     bool as_written;       /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
-    bool reproducible;     /* the same bits by every instruction set; of targets c and interp (docs/numerics.md) */
+    bool reproducible;     /* the same bits by every instruction set and target but interp (docs/numerics.md) */
     const char *mem_limit; /* "4G", each device's, or part's; "2G,c:numa0=1G", some's; NULL: what is free, or there */
     int n_append;          /* of ts_plan_make_varying: inputs that go on, as keys and values of a decoder */
     const ts_append *append;

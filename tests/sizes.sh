@@ -17,29 +17,29 @@ import                  11822  ONNX, JSON, safetensors, tokenizers; all of it di
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
 schedule                  224  the table of passes
 schedule/plan            2339  kernels, stages, values, targets
-schedule/nest            2148  the notation of loops
+schedule/nest            2258  the notation of loops
 schedule/schema          1445  rules, and loops by them
 schedule/fuse            2303  nodes become kernels
 schedule/passes          5919  a file for each other step
 schedule/place            881  plans over several devices
 schedule/explain         1757  what people read of a plan
-backends                 5246  driver, runner, weights: what back ends share
-backends/codegen        15563  nests to text, for every C-like language
-backends/cpu             2938  processors as a target, and what is measured of them
+backends                 5239  driver, runner, weights: what back ends share
+backends/codegen        15636  nests to text, for every C-like language
+backends/cpu             2906  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
-backends/c               3804  compiler, loader, team of threads
+backends/c               3782  compiler, loader, team of threads
 backends/emit            1433  programs of their own
 backends/device          1447  programs on devices: tables, texts, runs, here and in what is emitted
-backends/interp           272  evaluates definitions
+backends/interp           271  evaluates definitions
 backends/null              15  plans, and emits nothing
-backends/gpu             2214  graphics processors as a target
-backends/opencl          2015  a dialect and a device
-backends/cuda            2882  a dialect and a device
+backends/gpu             2228  graphics processors as a target
+backends/opencl          2018  a dialect and a device
+backends/cuda            2883  a dialect and a device
 bench                    6120  race, statistics, peers
 bench/report             5576  a page of sections
 bench/machine             639  clock, processors, ceilings
-train                   11684  fine-tuning, generation, export
+train                   11696  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13490  a file for each verb
 tests                   57764  about half of what they test

@@ -5,6 +5,7 @@
 
 #include "graph/base/base.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,22 @@ static ts_plan *plan_on(const shards *z, int i, const ts_options *o, const devic
     return ts_plan_of(want->g, want->loss != NULL, &want->loss, want->n_state, want->state, &own, e);
 }
 
+static bool same_kind(const shards *z, int i) /* as the first */
+{
+    ENDED_BY(heap_free) char *name = name_at(z->ranks->devices, i), *first = name_at(z->ranks->devices, 0);
+    const size_t n = name ? strcspn(name, ":") : 0;
+    return !name || (strcspn(first, ":") == n && !memcmp(name, first, n));
+}
+
 bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_error *e)
 {
     shards *z = s->shards;
     for (int i = 0; i < z->n_device; i++) {
         shard_device *d = &z->device[i];
+        if (!o->reproducible && !same_kind(z, i))
+            snprintf(z->why, sizeof z->why,
+                     "devices of several kinds: the bits are those of none of them; "
+                     "--bits reproducible has the same on all");
         if (!(d->plan = plan_on(z, i, o, want, e)) || !make_levels(z, d, e))
             return false;
     }

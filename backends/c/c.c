@@ -315,7 +315,6 @@ static const by_text texts = {.show = c_show};
 
 const backend backend_c = {
     .name = "c",
-    .reproducible = true,
     .kinds = "cpu",
     .older = "cpu",
     .usual = true,

@@ -213,27 +213,6 @@ static const function functions[] = {
     {0},
 };
 
-static const spelling spellings[] = {
-    {"exp", true, "fast_exp($0)"},
-    {"expm1", true, "fast_expm1($0)"},
-    {"log", true, "fast_log($0)"},
-    {"log1p", true, "fast_log1p($0)"},
-    {"pow", true, "fast_pow($0, $1)"},
-    {"tanh", true, "fast_tanh($0)"},
-    {"erf", true, "fast_erf($0)"},
-    {"sin", true, "fast_sin($0)"},
-    {"cos", true, "fast_cos($0)"},
-    {"tan", true, "fast_tan($0)"},
-    {"max", true, "fast_max($0, $1)"},
-    {"min", true, "fast_min($0, $1)"},
-    {"exp", false, "fast_exp64($0)"},
-    {"log", false, "fast_log64($0)"},
-    {"tanh", false, "fast_tanh64($0)"},
-    {"erf", false, "fast_erf64($0)"},
-    {"sin", false, "fast_sin64($0)"},
-    {"cos", false, "fast_cos64($0)"},
-    {0},
-};
 /* clang-format on */
 
 static bool in_words(const char *words, const char *name, size_t n)
@@ -352,7 +331,7 @@ const dialect c_dialect = {
     .infinity = "INFINITY",
     .least_whole = "INT64_MIN",
     .fma = {"FMA($0, $1, $2)", "FMA64($0, $1, $2)"},
-    .spelling = spellings,
+    .spelling = library_spelled + SPELLED_ALIKE,
     .function = functions,
     .vectors = c_vectors,
     .vector_writer = c_vector_write,

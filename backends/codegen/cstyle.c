@@ -100,8 +100,10 @@ static dtype argument(const expr *x) /* whose dtype chooses the function */
 static const spelling *spelling_of(const writer *w, const expr *x)
 {
     const dtype d = argument(x);
-    for (const spelling *s = w->d->spelling; dtype_class(d) == D_REAL && !w->wide && s->fn; s++)
-        if (!strcmp(s->fn, x->fn->name) && s->narrow == is_narrow(d, w->wide))
+    const spelling *table = w->alike ? library_spelled : w->d->spelling;
+    for (const spelling *s = table; dtype_class(d) == D_REAL && !w->wide && s->fn; s++)
+        if (!strcmp(s->fn, x->fn->name) && s->narrow == is_narrow(d, w->wide) &&
+            callees_have(w->d, s->text, strcspn(s->text, "("), (instance){.n = 1}))
             return s;
     return NULL;
 }
@@ -128,11 +130,24 @@ static const char *spelled_for(const writer *w, const char *form, bool narrow)
     return arena_string(w->mem, t.s);
 }
 
+/* Its text is the library's, or IEEE 754 says what comes out. */
+static bool rounds_alike(const writer *w, const char *form)
+{
+    static const char *const exact[] = {"fabs", "sqrt", "floor", "ceil", "rint", "trunc", "fmod"};
+    const size_t n = strcspn(form, "@(");
+    bool known = !n || form[n] != '@' || callees_have(w->d, form, n, (instance){.n = 1});
+    for (int i = 0; i < COUNT(exact) && !known; i++)
+        known = strlen(exact[i]) == n && !memcmp(exact[i], form, n);
+    return known;
+}
+
 static const cexpr *call(writer *w, const expr *x)
 {
     const bool wraps = dtype_class(x->dtype) == D_WHOLE && x->dtype != TS_I64 && x->fn->result == R_SAME;
     const cexpr *arg[MAX_ARG];
-    const char *form = spelled_for(w, cstyle_spelled(w, x), computes_narrow(w, argument(x)));
+    const char *spelled = cstyle_spelled(w, x), *form = spelled_for(w, spelled, computes_narrow(w, argument(x)));
+    if (w->alike && !rounds_alike(w, spelled))
+        w->uses->own = x->fn->name;
     for (int k = 0; k < x->n; k++)
         arg[k] = cstyle_expr(w, x->arg[k]);
     const cexpr *all = cexpr_lanes(w->mem, x->fn->name, (instance){0}, form, x->n, arg);

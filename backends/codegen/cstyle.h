@@ -18,6 +18,7 @@ typedef struct writer {
     callees *uses; /* what is called is noted there */
     bool wide;     /* reals compute in f64 whatever their dtype */
     bool sums;     /* what is written is summed up */
+    bool alike;    /* functions are those that processors have, wherever the library has their text */
     const cexpr *(*load)(void *user, const expr *x);
     const cexpr *(*axis)(void *user, int axis);
     const cexpr *(*size)(void *user, int which); /* NULL: none is met */

@@ -16,6 +16,10 @@ typedef struct spelling { /* a scalar function spelled otherwise; for reals of 4
     bool narrow;
     const char *text;
 } spelling;
+/* By functions of the library, as processors have them; the first few only where bits are to be those of other targets.
+ * Ends with {0} */
+extern const spelling library_spelled[];
+enum { SPELLED_ALIKE = 1 };
 
 typedef enum reach { ALL, GROUP, OWN, N_REACH } reach; /* who sees it: everybody, a group of workers, one worker */
 

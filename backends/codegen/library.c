@@ -467,6 +467,7 @@ void callees_add(callees *f, const callees *more)
 {
     for (int i = 0; i < MAX_FUNCTION; i++)
         f->used[i] |= more->used[i];
+    f->own = f->own ? f->own : more->own;
 }
 
 /* ---- one text for one value and for vectors ---- */

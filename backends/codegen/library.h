@@ -41,6 +41,7 @@ typedef struct dialect dialect;
 enum { MAX_FUNCTION = 160 };
 typedef struct callees { /* by number: rows of the dialect's vectors, of the library, then those of the dialect */
     uint64_t used[MAX_FUNCTION]; /* bit 0: of one value; one for each kind and number of elements */
+    const char *own; /* a function of the language whose rounding is its own, where that is asked for; or NULL */
 } callees;
 
 /* A call of `name`, of n bytes; one that is in no table is the language's own. */

@@ -5,7 +5,7 @@
  * Polynomials are minimax fits of ours (Remez' exchange in 200 bits, then rounded). Sines, cosines, tangents and powers
  * of f32 are computed in f64: few terms do, and one rounding is all that is lost. Those named near_ are for arguments
  * that are not large; what the others leave when multiples of pi are taken away, a dialect knows. */
-#include "backends/codegen/library.h"
+#include "backends/codegen/dialect.h"
 
 /* A line is a line of the program. */
 /* clang-format off */
@@ -184,6 +184,15 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $d y = $fma64(k, $k64(0.69314718055920821), f + low), up = $blend64(x < INFINITY, y, x);\n"
      "    return $blend64(x > 0.0, up, $blend64(x == 0.0, $k64(-INFINITY), $k64(NAN)));\n"
      "}\n"},
+    {"fast_pow64", "fast_exp64 fast_log64", PLAIN,
+     "FUNCTION double fast_pow64(double x, double y) /* 1 + |y log x| ULP */\n"
+     "{\n"
+     "    const double size = fabs(x), r = fast_exp64(y * fast_log64(size));\n"
+     "    const int whole = floor(y) == y;\n"
+     "    if (x == 1.0 || y == 0.0 || (size == 1.0 && fabs(y) == INFINITY)) return 1.0;\n"
+     "    if (x < 0.0 && !whole && size < INFINITY) return NAN;\n"
+     "    return fabs(fmod(y, 2.0)) == 1.0 ? copysign(r, x) : r;\n"
+     "}\n"},
     {"fast_tanh64", "near_exp64", PLAIN,
      "FUNCTION $d fast_tanh64@($d x) /* 1.5 ULP */\n"
      "{\n"
@@ -266,6 +275,30 @@ const function library_real[] = { /* each uses those of the library and those ab
      "    const $d y = turned64@(r, ((h - r) - c) + ((a - h) - b), $double_bits(step) + turns);\n"
      "    return turns ? y : $blend64(x != 0.0, y, x);\n"
      "}\n"},
+    {0},
+};
+
+/* of f32, then of f64 */
+const spelling library_spelled[] = {
+    {"pow", false, "fast_pow64($0, $1)"}, /* C's is better */
+    {"exp", true, "fast_exp($0)"},
+    {"expm1", true, "fast_expm1($0)"},
+    {"log", true, "fast_log($0)"},
+    {"log1p", true, "fast_log1p($0)"},
+    {"pow", true, "fast_pow($0, $1)"},
+    {"tanh", true, "fast_tanh($0)"},
+    {"erf", true, "fast_erf($0)"},
+    {"sin", true, "fast_sin($0)"},
+    {"cos", true, "fast_cos($0)"},
+    {"tan", true, "fast_tan($0)"},
+    {"max", true, "fast_max($0, $1)"},
+    {"min", true, "fast_min($0, $1)"},
+    {"exp", false, "fast_exp64($0)"},
+    {"log", false, "fast_log64($0)"},
+    {"tanh", false, "fast_tanh64($0)"},
+    {"erf", false, "fast_erf64($0)"},
+    {"sin", false, "fast_sin64($0)"},
+    {"cos", false, "fast_cos64($0)"},
     {0},
 };
 /* clang-format on */

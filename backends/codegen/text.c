@@ -384,6 +384,7 @@ static const cexpr *fold_term(void *user, const expr *x)
 writer emit_writer(emitter *m)
 {
     return (writer){.d = m->d,
+                    .alike = m->p->reproducible,
                     .mem = m->mem,
                     .uses = m->out.uses,
                     .out = &m->out.code,

@@ -128,10 +128,24 @@ static const cexpr *sum_product(emitter *m, writer *w, const expr *x, const cexp
     return cexpr_lanes(m->mem, "fma", (instance){0}, form, 3, arg);
 }
 
+/* where(c, a b, 0), which rounds twice as it stands, as where(c, a, 0) where(c, b, 0): where the condition is known, or
+ * a copy's, what is left is a product, too. */
+static const expr *product_of(emitter *m, const expr *x)
+{
+    const bool guarded = x_is_call(x, "select") && x->arg[2]->kind == X_LIT && x->arg[2]->lit == 0;
+    const expr *of = guarded ? product_of(m, x->arg[1]) : x;
+    if (!guarded || !x_is_call(of, "mul"))
+        return x;
+    const expr *part[2];
+    for (int i = 0; i < 2; i++)
+        part[i] = x3(m->mem, "select", x->arg[0], of->arg[i], x_cast(m->mem, of->arg[i]->dtype, x->arg[2]));
+    return x2(m->mem, "mul", part[0], part[1]);
+}
+
 const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc)
 {
     writer w = emit_writer(m);
-    w.sums = true, x = through(m, &w, x);
+    w.sums = true, x = through(m, &w, m->p->reproducible ? product_of(m, x) : x);
     if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add"))
         return sum_product(m, &w, x, acc);
     return value_combined(m, acc, written(m, &w, x));

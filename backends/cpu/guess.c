@@ -11,7 +11,7 @@
 
 /* No rate: how often each element of a copy has to be used, so that what its making takes, an instruction or two for a
  * vector beside as many multiply-adds, is less than a hundredth. */
-enum { MANY_ROWS = 256, SUMS = 16 }; /* SUMS: of f64, or the bytes of these, that a reduction along lanes has */
+enum { MANY_ROWS = 256 };
 
 /* ---- the register tile ---- */
 typedef struct matrix { /* what tiles are laid over, in rows and vectors; whether a run says its extents */
@@ -243,6 +243,15 @@ static void put_columns(const stage *s, const product *c, nesting *b)
         nest_put(b, s->n_result, 1, CPU_DOT);
 }
 
+/* Whole, one axis within the other */
+static void put_folds(const plan *p, const stage *s, int64_t step, nesting *b)
+{
+    int order[MAX_AXIS];
+    sums_order(s, p->reproducible ? sums_longest(s) : s->n_axis - 1, order);
+    for (int i = s->n_result; i < s->n_axis; i++)
+        nest_put(b, order[i], step, CPU_SERIAL);
+}
+
 /* One row: the matrix streams by once, in one piece for each thread. The sums of a panel take a part of the registers
  * only; what is left hides how long a line takes to come. */
 static void guess_one_row(const plan *p, const stage *s, const product *c, nesting *b)
@@ -253,22 +262,23 @@ static void guess_one_row(const plan *p, const stage *s, const product *c, nesti
     while (vectors > 4 && c->columns < 2 * p->threads * vectors * lane)
         vectors /= 2;
     nest_put(b, column, vectors * lane, c->spread ? CPU_CORE : CPU_SERIAL);
-    for (int a = s->n_result; a < s->n_axis; a++)
-        nest_put(b, a, c->dot, CPU_SERIAL);
+    put_folds(p, s, c->dot, b);
     put_columns(s, c, b);
 }
 
 /* The register tile, in steps of rows, within all other loops. */
-static void put_tile(const stage *s, const product *c, bool rows, nesting *b)
+static void put_tile(const plan *p, const stage *s, const product *c, bool rows, nesting *b)
 {
     const int fold = s->n_result;
     const bool plain = s->n_axis == fold + 1 && s->extent[fold] >= 16 * c->dot;
     if (rows)
         nest_put(b, c->row, c->tile.rows, CPU_SERIAL);
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 2 && !p->reproducible; pass++)
         for (int a = fold; a < s->n_axis; a++)
             if (pass == !guess_place(s, a))
                 nest_put(b, a, plain ? 4 * c->dot : c->dot, CPU_SERIAL);
+    if (p->reproducible)
+        put_folds(p, s, plain ? 4 * c->dot : c->dot, b);
     if (plain)
         nest_put(b, fold, c->dot, CPU_UNROLL);
     if (c->row >= 0)
@@ -297,7 +307,7 @@ static bool guess_tall(const plan *p, const stage *s, const product *c, nesting 
         nest_put(b, fold, fold_block(p), CPU_SERIAL);
     nest_put(b, c->column, c->width, CPU_SERIAL);
     nest_copy(b, b->s, c->staged, 1);
-    put_tile(s, c, true, b);
+    put_tile(p, s, c, true, b);
     return true;
 }
 
@@ -336,7 +346,7 @@ static bool guess_row_blocks(const plan *p, const stage *s, const product *c, ne
     nest_put(b, c->column, c->width, CPU_SERIAL);
     if (rows >= MANY_ROWS / 2) /* else a panel's copy is hardly used */
         nest_copy(b, b->s, c->staged, 1);
-    put_tile(s, c, true, b);
+    put_tile(p, s, c, true, b);
     return true;
 }
 
@@ -357,7 +367,7 @@ static void guess_panels(const plan *p, const stage *s, const product *c, nestin
     if (blocked)
         nest_put(b, s->n_result, fold_block(p), CPU_SERIAL);
     nest_copy(b, b->s, c->staged, 1);
-    put_tile(s, c, c->row >= 0 && (!by_row || copies), b);
+    put_tile(p, s, c, c->row >= 0 && (!by_row || copies), b);
 }
 
 /* A few products of matrices, as 7 for 2 threads, leave cores waiting where panels of each do not. */
@@ -405,21 +415,12 @@ static void guess_contraction(const plan *p, const kernel *k, const stage *s, ne
         guess_panels(p, s, &c, b);
 }
 
-static int64_t reduction_width(const plan *p, const stage *s) /* the same on any processor, and so are its bits */
-{
-    return SUMS * nest_lanes(p, s) / p->on->lanes[TS_F64];
-}
-
 static void guess_reduction(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
-    int across = -1; /* the folded axis that walks memory */
-    for (int a = s->n_result; a < s->n_axis; a++)
-        for (int i = 0; i < s->n_load; i++)
-            if (s->extent[a] > 1 && guess_stride(p, s, i, a) == 1)
-                across = a;
+    const int across = sums_along(p, k, s);
     const bool cores = !guess_states(p, k, s, b) && guess_cores(p, k, s),
                core = put_outer(p, k, s, b, across < 0 && s->n_result ? 1u << (s->n_result - 1) : 0, cores);
-    const int64_t width = reduction_width(p, s);
+    const int64_t width = sums_width(s);
     if (across >= 0) {
         for (int a = s->n_result; a < s->n_axis; a++)
             if (a != across)
@@ -434,8 +435,7 @@ static void guess_reduction(const plan *p, const kernel *k, const stage *s, nest
         column = -1;
     if (column >= 0 && left_of(k, s, column) > width)
         nest_put(b, column, width, core ? CPU_CORE : CPU_SERIAL);
-    for (int a = s->n_result; a < s->n_axis; a++)
-        nest_put(b, a, 1, CPU_SERIAL);
+    put_folds(p, s, 1, b);
     if (column >= 0)
         nest_put(b, column, 1, CPU_VECTOR);
 }
@@ -461,50 +461,17 @@ static void guess_rows(const plan *p, const kernel *k, const stage *s, nesting *
 static void guess_rest(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     put_outer(p, k, s, b, 1u << (s->n_result - 1), false);
-    for (int a = s->n_result; a < s->n_axis; a++)
-        nest_put(b, a, 1, CPU_SERIAL);
+    put_folds(p, s, 1, b);
 }
 
 /* ---- products of a matrix with one vector ---- */
-/* A folded axis along which operand i lies, of vectors at least; -1: there is none. For the same bits everywhere, the
- * same choice is made everywhere. */
-static int lies_along(const plan *p, const stage *s, int i)
-{
-    const int64_t least = p->reproducible ? reduction_width(p, s) : nest_lanes(p, s);
-    int along = -1;
-    for (int a = s->n_result; a < s->n_axis && along < 0; a++)
-        along = s->extent[a] >= least && guess_stride(p, s, i, a) == 1 ? a : -1;
-    return along;
-}
-
-/* A matrix that is no weight with one vector, or each of several with its own: an element is used once, and vectors
- * across rows would be gathered, or copied. Gives the axis of the sum along which its rows lie, one behind another;
- * -1: it is another product. */
-static int used_once(const plan *p, const kernel *k, const stage *s)
-{
-    const int row = s->n_result - 1;
-    int along = -1;
-    for (int i = 0; i < s->n_folded && stage_contracts(s) && row >= 0; i++) {
-        const uint32_t axes = x_axes_of(s->load[i]);
-        if (!(axes >> row & 1))
-            continue;
-        if (node_is_weight(s->load[i]->from) || (along = lies_along(p, s, i)) < 0 ||
-            guess_stride(p, s, i, row) < s->extent[along]) /* windows over one another */
-            return -1;
-        for (int a = 0; a < row; a++)
-            if (!(axes >> a & 1) && left_of(k, s, a) > 1)
-                return -1;
-    }
-    return along;
-}
-
 /* Along the sum; as many rows at once as half of the registers have sums for, so that none waits for another. */
 static bool guess_once(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
-    const int row = s->n_result - 1, along = used_once(p, k, s);
+    const int row = s->n_result - 1, along = stage_contracts(s) && row >= 0 && !p->reference ? sums_along(p, k, s) : -1;
     if (along < 0)
         return false;
-    const int64_t width = reduction_width(p, s), rows = p->on->n_register / 2 * nest_lanes(p, s) / width;
+    const int64_t width = sums_width(s), rows = p->on->n_register / 2 * nest_lanes(p, s) / width;
     const bool core = put_outer(p, k, s, b, 1u << row, guess_cores(p, k, s));
     if (rows < 2 || left_of(k, s, row) > rows)
         nest_put(b, row, int_max(rows, 1), core ? CPU_CORE : CPU_SERIAL);
@@ -596,10 +563,10 @@ static int64_t light_step(const plan *p, const kernel *k)
 
 static void copy_operands(const plan *p, nesting *b)
 {
-    for (stage *s = b->k->stage; s < b->k->stage + b->k->n_stage; s++)
-        nest_copy(b, s,
-                  stage_contracts(s) && used_once(p, b->k, s) < 0 ? staged_operand(p, b->k, s, s->n_result - 1, 1) : -1,
-                  1);
+    for (stage *s = b->k->stage; s < b->k->stage + b->k->n_stage; s++) {
+        const bool across = stage_contracts(s) && sums_along(p, b->k, s) < 0;
+        nest_copy(b, s, across ? staged_operand(p, b->k, s, s->n_result - 1, 1) : -1, 1);
+    }
 }
 
 void guess_shared(const plan *p, const kernel *k, nesting *b)

@@ -64,7 +64,7 @@ static void choose_axes(around *c)
             c->line = a;
     }
     for (int a = s->n_result; a < s->n_axis; a++)
-        if (s->extent[a] > (c->own ? 1 : s->extent[c->deep]))
+        if (s->extent[a] > (c->own && !c->p->reproducible ? 1 : s->extent[c->deep]))
             c->deep = a;
 }
 

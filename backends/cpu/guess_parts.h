@@ -3,6 +3,7 @@
  * nest is the caller's. */
 #pragma once
 #include "backends/cpu/guess.h"
+#include "schedule/nest/sums.h"
 #include "schedule/plan/extents.h"
 
 typedef struct shape { /* of a register tile */

@@ -20,8 +20,8 @@ bool guess_states(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     const double rows = stage_points(s, 0, s->n_result), points = stage_points(s, s->n_result, s->n_axis);
     int longest = s->n_result;
-    if (stage_states(s) < 2 || k->n_stage > 1 || k->merges || p->part || p->reference || !nest_splits(s) || varies(s) ||
-        rows < 1 || rows > FEW || points < 4 * PART)
+    if (stage_states(s) < 2 || k->n_stage > 1 || k->merges || p->part || p->reference || p->reproducible ||
+        !nest_splits(s) || varies(s) || rows < 1 || rows > FEW || points < 4 * PART)
         return false;
     for (int a = s->n_result; a < s->n_axis; a++)
         longest = s->extent[a] > s->extent[longest] ? a : longest;

@@ -13,7 +13,7 @@ static char *rules_text(const plan *p)
               "\n# Where the toolkit is; what kernels are compiled for (-ptx and compute_NN leave them to the driver)");
     text_line(&t, "CUDA_HOME ?= /usr/local/cuda\nNVCC ?= $(CUDA_HOME)/bin/nvcc");
     text_line(&t, "NVCCFLAGS ?= -cubin -arch=sm_%d%s", capability ? capability : 80, capability >= 90 ? "a" : "");
-    text_line(&t, "%%.image: %%.cu\n\t$(NVCC) $(NVCCFLAGS) -std=c++17 --fmad=false -w -o $@ $<");
+    text_line(&t, "%%.image: %%.cu\n\t$(NVCC) $(NVCCFLAGS) -std=c++17 --fmad=false --ftz=true -w -o $@ $<");
     return text_take(&t);
 }
 

@@ -10,7 +10,8 @@ void nvrtc_options_set(nvrtc_options *o, const nvrtc_api *rtc, const cuda_settin
                        const char *extra)
 {
     snprintf(o->arch, sizeof o->arch, "--gpu-architecture=%s", arch);
-    const char *const of[] = {o->arch, "--std=c++17", "--fmad=false", "--disable-warnings", extra, "--minimal"};
+    const char *const of[] = {o->arch,      "--std=c++17",        "--fmad=false", /* rounds as processors do */
+                              "--ftz=true", "--disable-warnings", extra,          "--minimal"};
     o->n = 0;
     for (int i = 0; i < COUNT(of) - (rtc->version < NVRTC_MINIMAL); i++)
         o->of[o->n++] = of[i];

@@ -4,7 +4,7 @@
 #include "backends/cuda/settings.h"
 
 typedef struct nvrtc_options {
-    const char *of[8 + CUDA_OPTIONS];
+    const char *of[9 + CUDA_OPTIONS];
     int n;
     char arch[64];
 } nvrtc_options;

@@ -7,6 +7,7 @@
 #include "backends/gpu/guess_parts.h"
 
 #include "schedule/nest/stride.h"
+#include "schedule/nest/sums.h"
 
 /* Lanes of a group: eight warps of 32 hide one another's waits, and divide what every card runs at once. A lane is
  * worth having for four elements. */
@@ -266,6 +267,17 @@ static void deal_down(dealt *d, int64_t lanes)
         gpu_deal(d, folds(d->s), own);
 }
 
+/* The same order of sums as elsewhere: partial ones of as many lanes as there are, and each whole in one lane */
+static void deal_alike(dealt *d, int64_t lanes)
+{
+    const int a = sums_along(d->p, d->k, d->s);
+    sums_order(d->s, a >= 0 ? a : sums_longest(d->s), d->order);
+    d->fast = a >= 0 ? a : last_walked(d, 0, d->s->n_result);
+    if (a >= 0)
+        d->lanes[a] = int_min(sums_width(d->s), d->left[a]), lanes /= int_power(d->lanes[a]);
+    gpu_deal(d, results(d->s), lanes);
+}
+
 static void guess_other(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
     dealt d;
@@ -276,6 +288,8 @@ static void guess_other(const plan *p, const kernel *k, const stage *s, nesting 
         ;
     else if (!stage_fold(s))
         deal_points(&d, lanes, k->n_stage == 1);
+    else if (p->reproducible)
+        deal_alike(&d, lanes);
     else if (a >= 0)
         deal_across(&d, a, lanes);
     else

@@ -293,6 +293,8 @@ static const char *find_choice(const product *c, choice *q)
         return "a run says where its sums end";
     if (c->p->reference)
         return "it is computed in f64";
+    if (c->p->reproducible)
+        return "bits are to be those of other targets";
     q->row = inner_of(c, c->rows), q->column = column_of(c, q->unit);
     if (q->row < 0 || !nest_unit_fits(s, q->row, q->column, load) || load[0] != c->load[0] || load[1] != c->load[1])
         return "it is not a sum of products of two operands alone";

@@ -5,6 +5,7 @@
  * that take least time by a small model of one processor: products, reads of shared memory, what slices cost to come,
  * and groups that hide one another's waits. */
 #include "backends/gpu/guess_parts.h"
+#include "schedule/nest/sums.h"
 
 #include <math.h>
 
@@ -114,14 +115,8 @@ static double results_of(const dealt *d)
 static int64_t cut_folds(dealt *d, int64_t depth)
 {
     const stage *s = d->s;
-    int deep = s->n_result, at = s->n_axis;
     int64_t inside = 1;
-    for (int a = s->n_result; a < s->n_axis; a++)
-        deep = d->left[a] > d->left[deep] ? a : deep;
-    d->order[--at] = deep;
-    for (int a = s->n_axis; a-- > s->n_result;)
-        if (a != deep)
-            d->order[--at] = a;
+    sums_order(s, sums_longest(s), d->order);
     for (int i = s->n_axis; i-- > s->n_result;) {
         const int a = d->order[i];
         if (d->left[a] <= 1)
@@ -240,10 +235,11 @@ static void choose_lanes(const product *c, candidate q, ranking *r)
 
 static void choose_tile(const product *c, candidate q, ranking *r)
 {
+    const int64_t folds = c->p->reproducible ? 1 : int_min(8, c->lanes);
     for (q.row_each = 1; q.row_each <= 8; q.row_each *= 2)
         for (q.column_each = 1; q.column_each <= 8; q.column_each *= 2)
             for (q.depth = 8; q.depth <= 32; q.depth *= 2)
-                for (q.fold_lanes = 1; q.fold_lanes <= 8 && q.fold_lanes <= c->lanes; q.fold_lanes *= 2)
+                for (q.fold_lanes = 1; q.fold_lanes <= folds; q.fold_lanes *= 2)
                     choose_lanes(c, q, r);
 }
 
@@ -272,7 +268,8 @@ static void cut_parts(const candidate *q, dealt *d)
 bool gpu_product_find(product *c, const plan *p, const kernel *k, const stage *s)
 {
     *c = (product){.p = p, .k = k, .s = s, .lanes = gpu_lanes(p, k)};
-    if (stage_states(s) != 1 || !stage_contracts(s) || !find_operands(c))
+    const bool along = p->reproducible && sums_along(p, k, s) >= 0;
+    if (stage_states(s) != 1 || !stage_contracts(s) || along || !find_operands(c))
         return false;
     find_staged(c);
     gpu_deal_begin(&c->none, p, k, s);

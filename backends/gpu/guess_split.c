@@ -12,7 +12,8 @@ enum { PARTS_MOST = 512, TRIPS = 4 }; /* of one sum; of a part's own loop, at le
 
 bool gpu_may_split(const plan *p, const kernel *k, const stage *s)
 {
-    return k->n_stage == 1 && !k->merges && !p->part && !p->reference && stage_states(s) && nest_splits(s);
+    return k->n_stage == 1 && !k->merges && !p->part && !p->reference && !p->reproducible && stage_states(s) &&
+           nest_splits(s);
 }
 
 double gpu_merge_cycles(const plan *p, double results, int64_t bytes, int64_t parts)

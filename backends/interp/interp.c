@@ -255,7 +255,6 @@ static const by_span spans = {.span = span};
 
 const backend backend_interp = {
     .name = "interp",
-    .reproducible = true,
     .kinds = "cpu",
     .doc =
         "The interpreter: every definition as it is written, in double precision; slow, and the judge of the others.",

@@ -47,6 +47,7 @@ static const char head[] =
     "#undef min\n"
     "#define max larger\n"
     "#define min smaller\n"
+    "#define half halved\n" /* a type there, a name in functions of ours */
     "#define FMA(a, b, c) fma((float)(a), (float)(b), (float)(c))\n"
     "#define FMA64(a, b, c) fma((double)(a), (double)(b), (double)(c))\n"
     "#define BLEND(c, a, b) ((c) ? (a) : (b))\n"
@@ -57,6 +58,8 @@ static const char head[] =
 static const function functions[] = {
     {"bits_float", "", PLAIN, "FUNCTION float bits_float(uint32_t u) { return as_float(u); }\n"},
     {"float_bits", "", PLAIN, "FUNCTION uint32_t float_bits(float f) { return as_uint(f); }\n"},
+    {"bits_double", "", PLAIN, "FUNCTION double bits_double(uint64_t u) { return as_double(u); }\n"},
+    {"double_bits", "", PLAIN, "FUNCTION uint64_t double_bits(double f) { return as_ulong(f); }\n"},
     {"real_to_whole", "", PLAIN,
      "FUNCTION int64_t real_to_whole(double x, int bits, int is_signed) /* truncates; saturates; NaN gives 0 */\n"
      "{\n"

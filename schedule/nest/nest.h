@@ -10,7 +10,7 @@
  * numbers alone. Loops are parsed into the kernel, printed to the end of the caller's text; nothing else is kept.
  *
  * The room:  nesting: nests, made    nest, read, letters: the notation    legal: what the target can do    slice, kept,
- *            box: how copies, and what stages hand on, lie    stride: how operands lie */
+ *            box: how copies, and what stages hand on, lie    stride: how operands lie    sums: their order */
 #pragma once
 #include "schedule/plan/plan.h"
 

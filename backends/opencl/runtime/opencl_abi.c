@@ -123,7 +123,7 @@ int opencl_subgroup(const opencl *cl, cl_device d)
 void opencl_options(char out[256], const opencl *cl, cl_device d, int lanes)
 {
     const int exact = (opencl_number(cl, d, CL_NARROW_CONFIG) & CL_ROUNDS_DIVISION) != 0;
-    snprintf(out, 256, "-w -cl-std=CL%s %s%s", opencl_subgroup(cl, d) ? "3.0" : "1.2",
+    snprintf(out, 256, "-w -cl-denorms-are-zero -cl-std=CL%s %s%s", opencl_subgroup(cl, d) ? "3.0" : "1.2",
              exact ? "-cl-fp32-correctly-rounded-divide-sqrt " : "",
              lanes && opencl_is_plain(cl, d) ? "-cl-opt-disable" : "");
 }

@@ -58,8 +58,8 @@ language_agrees cuda
 if [ -z "${whole:-}" ]; then
     cat >in_a_hurry <<SH
 #!/bin/sh
-# -ptx -arch=$arch -std=c++17 --fmad=false -w -o IMAGE KERNEL, as Makefiles call nvcc
-exec $sim/gpusim-compile $arch "\$8" "\$7" "\$3" "\$4" --disable-warnings
+# -ptx -arch=$arch -std=c++17 --fmad=false --ftz=true -w -o IMAGE KERNEL, as Makefiles call nvcc
+exec $sim/gpusim-compile $arch "\$9" "\$8" "\$3" "\$4" "\$5" --disable-warnings
 SH
     chmod +x in_a_hurry
     nvcc=$dir/in_a_hurry level=-O1
