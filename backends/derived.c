@@ -107,6 +107,7 @@ static bool plan_kind(deriver *d, made *m, err *e)
     const plan_options asked = {.on = &d->here,
                                 .target = d->by->name,
                                 .as_written = true,
+                                .as_given = true,
                                 .whole_sums = true,
                                 .reproducible = d->p->reproducible};
     if (!m->plan)

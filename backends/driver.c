@@ -115,11 +115,11 @@ static plan *plan_lean(graph *g, const wanted *want, plan_options w, const char 
     return p ? plan_make(g, want->n_root, want->root, &w, e) : NULL;
 }
 
-/* What does not fit is planned again: first with the same bits, then without alternatives, which take more memory. */
+/* What does not fit is planned again: first with the same bits, then without alternatives and weights made of weights, which take more memory. */
 static plan *plan_within(graph *g, const wanted *want, plan_options *w, const char *limits, err *e)
 {
     const bool back = goes_back(g) && !w->reference;
-    for (bool last = w->as_written;; last = w->as_written = true) {
+    for (bool last = w->as_given;; last = w->as_written = w->as_given = true) {
         plan *p = plan_make(g, want->n_root, want->root, w, e);
         if (p && back && !driver_fits(p, limits, NULL))
             plan_free(p), p = plan_lean(g, want, *w, limits, e);
@@ -176,6 +176,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                       .targets = all_targets(&p->mem),
                       .reference = o->reference,
                       .as_written = p->target->as_written || o->as_written || o->reproducible,
+                      .as_given = p->target->as_written || o->reproducible,
                       .whole_sums = (p->target->as_written && !p->target->in_blocks) || o->as_written ||
                                     o->reproducible,
                       .reproducible = o->reproducible,

@@ -156,6 +156,7 @@ plan *plan_make(graph *g, int n_root, const node *const *root, const plan_option
                 .trial = asked->trial,
                 .own_places = asked->own_places,
                 .as_written = asked->as_written || asked->reference,
+                .as_given = asked->as_given || asked->reference,
                 .reproducible = asked->reproducible,
                 .whole_sums = asked->whole_sums || asked->reference,
                 .n_variable = asked->variables ? asked->variables->n : 0,

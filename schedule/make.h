@@ -18,6 +18,7 @@ typedef struct plan_options {
     bool reference;
     bool own_places;            /* no result lies over an operand in the arena */
     bool as_written;            /* no operation is replaced by a cheaper way to the same value */
+    bool as_given;              /* weights are: what follows from them alone is computed in every run */
     bool trial;                 /* made to be compared with another one, and never run */
     int shares;                 /* what no rule speaks of is recomputed to so many RULE_SHARES (schema.h); 0: none is */
     bool reproducible;          /* as in ts_options; whoever asks for it asks for as_written and whole_sums, too */

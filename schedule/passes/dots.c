@@ -29,7 +29,7 @@ bool pass_dots(plan *p, err *e)
 {
     const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
     search s = {p, arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.done), false};
-    if (!p->on->dot || p->as_written)
+    if (!p->on->dot || p->as_given)
         return true;
     if (!g_rewrite(p->g, p->n_root, p->root, in_dots, &s, root))
         return err_set(e, p->g->err.code, "%s", p->g->err.text);

@@ -401,7 +401,12 @@ static bool prepare(pairing *q, const other_extents *x, plan *other)
         q->before->e = q->e;
         return prepare(q->before, x, other) && holds(q->before, x, other->root) && rewrite(q, other);
     }
-    *other = (plan){.on = p->on, .as_written = p->as_written, .whole_sums = true, .g = x->graph, .n_root = p->n_root};
+    *other = (plan){.on = p->on,
+                    .as_written = p->as_written,
+                    .as_given = p->as_given,
+                    .whole_sums = true,
+                    .g = x->graph,
+                    .n_root = p->n_root};
     other->root = computed(x->graph, &other->mem, p->n_root, x->root);
     return pass_join(other, q->e) && pass_known(other, q->e) && (!q->apart || unflatten(other, q->e));
 }

@@ -1,7 +1,7 @@
 /* known.c - the pass that takes what depends on weights alone out of every run: it becomes a weight, which is
  * computed when a program is loaded.
  *
- * Requires: a graph. Nothing is done to one that is to run as written. Guarantees: values of the roots are the
+ * Requires: a graph. Nothing is done where weights are to stay as they are given. Guarantees: values of the roots are the
  * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
  * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
  * memory than it is computed from (masks, weights stored in fewer bits; but not what a formula says and a product
@@ -153,7 +153,7 @@ bool pass_known(plan *p, err *e)
     const size_t most = (size_t)p->g->n + 1;
     search s = {.p = p, .room = ROOM};
     bool any = false;
-    if (p->as_written)
+    if (p->as_given)
         return true;
     s.need = arena_array(&p->mem, most, sizeof *s.need), s.now = arena_array(&p->mem, most, sizeof *s.now);
     s.known = arena_array(&p->mem, most, sizeof *s.known), s.read = arena_array(&p->mem, most, sizeof *s.read);

@@ -75,6 +75,7 @@ static plan *new_plan(const making *m, const target *on, int n, const node *cons
                 .reference = p->reference,
                 .own_places = p->own_places,
                 .as_written = p->as_written,
+                .as_given = p->as_given,
                 .whole_sums = p->whole_sums,
                 .reproducible = p->reproducible,
                 .passes = p->passes,

@@ -146,6 +146,7 @@ static plan *new_part(plan *p, int to)
                 .own_places = p->own_places,
                 .passes = p->passes,
                 .as_written = p->as_written,
+                .as_given = p->as_given,
                 .whole_sums = p->whole_sums,
                 .reproducible = p->reproducible,
                 .trial = p->trial,

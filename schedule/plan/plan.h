@@ -238,7 +238,7 @@ typedef struct plan {
     const target *on;
     int threads;                                           /* on->workers */
     bool reference;                                        /* plain loops, reals in f64 */
-    bool own_places, as_written, whole_sums, reproducible; /* as in plan_options */
+    bool own_places, as_written, as_given, whole_sums, reproducible; /* as in plan_options */
     bool trial;                                            /* made to be compared with another one, and never run */
     bool ends;      /* of a trip, one of which may be the last: those launched after it do nothing */
     int n_variable; /* extents that a run says; 0: none */

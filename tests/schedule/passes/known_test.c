@@ -38,7 +38,7 @@ static const row rows[] = {
     {"x f32[90,80]; v! f32[100,80]; i! i64[90]<5; c gather v i; y add x c", 1, 0},
 };
 
-static void test_plan(const row *r, ts_graph *g, ts_tensor y, bool as_written)
+static void test_plan(const row *r, ts_graph *g, ts_tensor y, bool as_given)
 {
     machine on;
     target made;
@@ -46,11 +46,12 @@ static void test_plan(const row *r, ts_graph *g, ts_tensor y, bool as_written)
     if (!CHECK(machine_load(&on, NULL, &e)))
         return;
     cpu_target_of(&made, &on, on.isa, 1);
-    plan *p = plan_make(g, 1, &y, &(plan_options){.on = &made, .target = "c", .as_written = as_written}, &e);
+    plan *p = plan_make(g, 1, &y, &(plan_options){.on = &made, .target = "c", .as_written = true, .as_given = as_given},
+                        &e);
     int derived = 0;
     for (int i = 0; p && i < p->n_leaf; i++)
         derived += p->leaf[i].node->leaf->of != NULL;
-    if (!CHECK(p && derived == (as_written ? 0 : r->derived) && (as_written || p->n_kernel == r->kernels)))
+    if (!CHECK(p && derived == (as_given ? 0 : r->derived) && (as_given || p->n_kernel == r->kernels)))
         printf("  %d weights are computed, %d kernels %s\n  %s\n", derived, p ? p->n_kernel : 0, e.text, r->text);
     plan_free(p);
 }
