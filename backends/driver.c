@@ -115,7 +115,8 @@ static plan *plan_lean(graph *g, const wanted *want, plan_options w, const char 
     return p ? plan_make(g, want->n_root, want->root, &w, e) : NULL;
 }
 
-/* What does not fit is planned again: first with the same bits, then without alternatives and weights made of weights, which take more memory. */
+/* What does not fit is planned again: first with the same bits, then without alternatives and what weights alone say,
+ * which take more memory. */
 static plan *plan_within(graph *g, const wanted *want, plan_options *w, const char *limits, err *e)
 {
     const bool back = goes_back(g) && !w->reference;

@@ -15,16 +15,16 @@ include                   829  the public header: to be read in one sitting
 graph                   33603  the table of operations is half of it
 import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
-schedule                  224  the table of passes
+schedule                  226  the table of passes
 schedule/plan            2339  kernels, stages, values, targets
 schedule/nest            2258  the notation of loops
 schedule/schema          1445  rules, and loops by them
 schedule/fuse            2303  nodes become kernels
-schedule/passes          5919  a file for each other step
-schedule/place            881  plans over several devices
+schedule/passes          5925  a file for each other step
+schedule/place            882  plans over several devices
 schedule/explain         1757  what people read of a plan
-backends                 5239  driver, runner, weights: what back ends share
-backends/codegen        15636  nests to text, for every C-like language
+backends                 5242  driver, runner, weights: what back ends share
+backends/codegen        15637  nests to text, for every C-like language
 backends/cpu             2906  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
@@ -42,7 +42,7 @@ bench/machine             639  clock, processors, ceilings
 train                   11696  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13490  a file for each verb
-tests                   57764  about half of what they test
+tests                   57765  about half of what they test
 bench/tune               1359  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours

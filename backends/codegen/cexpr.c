@@ -211,6 +211,11 @@ const cexpr *cexpr_not(arena *mem, const cexpr *a)
     return cexpr_whole_as(mem, W_NOT, "(!$0)", 1, &a);
 }
 
+const cexpr *cexpr_cast(arena *mem, const char *form, const cexpr *a)
+{
+    return cexpr_whole_as(mem, W_CAST, form, 1, &a);
+}
+
 bool cexpr_same(const cexpr *a, const cexpr *b)
 {
     bool same = a->kind == b->kind && a->n == b->n && a->number == b->number && !strcmp(a->text, b->text);

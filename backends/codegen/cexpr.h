@@ -35,6 +35,7 @@ typedef enum whole_op {
     W_QUOTIENT, /* of what is never negative */
     W_TIMES,
     W_NOT,
+    W_CAST, /* no other number */
     W_BITS, /* those that one of both has */
     /* Others: the place of an element, less $1 elements; $1 where $0 holds, else 0 or $2; $0 in pieces that change
      * places (slice.h) */
@@ -98,6 +99,7 @@ const cexpr *cexpr_least(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
 const cexpr *cexpr_not(arena *mem, const cexpr *a);
+const cexpr *cexpr_cast(arena *mem, const char *form, const cexpr *a); /* or brackets: the number is the same */
 bool cexpr_known(const cexpr *x, int64_t *number); /* it is a number */
 bool cexpr_same(const cexpr *a, const cexpr *b);
 bool cexpr_in_memory(const cexpr *x);              /* an element that is not of registers */

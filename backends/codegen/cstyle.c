@@ -49,11 +49,11 @@ const char *cstyle_store(arena *mem, const dialect *d, callees *uses, dtype t)
 /* An integer of any width: "(int8_t)($0)" or "small_whole(4, 1, $0)" */
 static const cexpr *narrowed(writer *w, dtype d, const cexpr *x)
 {
-    return cexpr_one(w->mem,
-                     dtype_small(d) ? arena_format(w->mem, "%s%d, %d, $0)", noted(w->d, w->uses, "small_whole("),
-                                                   dtype_bits(d), dtype_signed(d))
-                                    : arena_format(w->mem, "(%s)($0)", memory_type(w->d, d)),
-                     x);
+    if (!dtype_small(d))
+        return cexpr_cast(w->mem, arena_format(w->mem, "(%s)($0)", memory_type(w->d, d)), x);
+    return cexpr_one(
+        w->mem,
+        arena_format(w->mem, "%s%d, %d, $0)", noted(w->d, w->uses, "small_whole("), dtype_bits(d), dtype_signed(d)), x);
 }
 
 static bool is_narrow(dtype d, bool wide) /* computes in f32 */
@@ -154,7 +154,7 @@ static const cexpr *call(writer *w, const expr *x)
     if (!wraps)
         return all;
     return dtype_small(x->dtype) ? narrowed(w, x->dtype, all)
-                                 : cexpr_one(w->mem, arena_format(w->mem, "(%s)$0", memory_type(w->d, x->dtype)), all);
+                                 : cexpr_cast(w->mem, arena_format(w->mem, "(%s)$0", memory_type(w->d, x->dtype)), all);
 }
 
 const cexpr *cstyle_combine(const writer *w, const fn *f, dtype d, const cexpr *a, const cexpr *b)

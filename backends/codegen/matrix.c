@@ -57,7 +57,7 @@ static const cexpr *matrix_lane(emitter *m)
 {
     const int warp = m->p->on->warp;
     const cexpr *lane = lanes_lane(m);
-    return m->group > warp ? cexpr_one(m->mem, "($0)", cexpr_whole(m->mem, W_REST, lane, emit_whole(m, warp))) : lane;
+    return m->group > warp ? cexpr_cast(m->mem, "($0)", cexpr_whole(m->mem, W_REST, lane, emit_whole(m, warp))) : lane;
 }
 
 void matrix_name(emitter *m, const char *name, const lane_part *parts)

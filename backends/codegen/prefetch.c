@@ -109,7 +109,7 @@ static void point(emitter *m, const prefetch *q, int64_t trips)
     const cexpr *at = emit_pointer(m, &(tile_made){0}, q->load);
     m->here.axis[by->axis] = was;
     const char *of = arena_format(m->mem, "%sconst char *", m->d->space[ALL]);
-    code_let(&m->out.code, of, name, cexpr_one(m->mem, arena_format(m->mem, "(%s)($0)", of), at));
+    code_let(&m->out.code, of, name, cexpr_cast(m->mem, arena_format(m->mem, "(%s)($0)", of), at));
 }
 
 /* The loops between that of the slice and the tile, from inside out: the stage's own, then shared ones. */

@@ -81,19 +81,13 @@ static bool is_table(const walk *w, const cexpr *x)
     return w->m->k->mask && !x->bytes && x->arg[1]->kind == C_WORD && !strcmp(x->arg[1]->text, MASK_TABLE);
 }
 
-static bool casts(const char *form) /* or else changes no number: no operator stands beside $0 */
-{
-    const char *at = strstr(form, "$0");
-    return at && !strpbrk(form, "!-~") && at[2] != ' ' && (at == form || at[-1] != ' ');
-}
-
 static integer *form(walk *w, const cexpr *x)
 {
     const fn *of = x->does && !x->of.n ? fn_find(x->does) : NULL;
     integer t = {.kind = x->whole == W_SWIZZLED ? OF_SWIZZLE : x->whole ? OF_WHOLE : OF_FN, .does = x->whole, .fn = of};
     if (x->whole == W_ADDRESS)
         return address(w, x);
-    if (x->n == 1 && !x->does && casts(x->text))
+    if (x->whole == W_CAST)
         return integer_of(w, x->arg[0]);
     const bool known = (x->whole || (of && of->whole)) && x->n <= MAX_ARG;
     return known ? integer_over(w, t, x->n, integers_of(w, x->n, x->arg)) : data(w, x);

@@ -1,8 +1,8 @@
 /* known.c - the pass that takes what depends on weights alone out of every run: it becomes a weight, which is
  * computed when a program is loaded.
  *
- * Requires: a graph. Nothing is done where weights are to stay as they are given. Guarantees: values of the roots are the
- * same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
+ * Requires: a graph. Nothing is done where weights are to stay as they are given. Guarantees: values of the roots are
+ * the same; what needs no input is a leaf where it is read with inputs, except what layouts take over (movement of all
  * elements: packing does it at no cost; parts that are multiplied have layouts as leaves only), what would take more
  * memory than it is computed from (masks, weights stored in fewer bits; but not what a formula says and a product
  * reads, which is kept either way), what is computed from so little that it stays in a cache, what may fail (places

@@ -86,7 +86,7 @@ static void test_numbers(void)
         {"bits", cexpr_whole(&a.mem, W_BITS, lane, four), FIFTH ^ 4},
         {"pieces that change places", cexpr_whole_as(&a.mem, W_SWIZZLED, "swizzled($0, $1, $2, $3)", 4, swizzled),
          slice_swizzled(FIFTH, 2, 3, 8)},
-        {"a cast", cexpr_one(&a.mem, "(int64_t)($0)", lane), FIFTH},
+        {"a cast", cexpr_cast(&a.mem, "(int64_t)($0)", lane), FIFTH},
         {"a negation, which nobody works out", cexpr_one(&a.mem, "!$0", lane), 0},
         {"what data say", read, 0},
     };
