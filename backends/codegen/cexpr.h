@@ -100,7 +100,7 @@ const cexpr *cexpr_most(arena *mem, const cexpr *a, const cexpr *b);
 const cexpr *cexpr_both(arena *mem, const cexpr *a, const cexpr *b); /* a and b; a NULL: b */
 const cexpr *cexpr_not(arena *mem, const cexpr *a);
 const cexpr *cexpr_cast(arena *mem, const char *form, const cexpr *a); /* or brackets: the number is the same */
-bool cexpr_known(const cexpr *x, int64_t *number); /* it is a number */
+bool cexpr_known(const cexpr *x, int64_t *number);                     /* it is a number */
 bool cexpr_same(const cexpr *a, const cexpr *b);
 bool cexpr_in_memory(const cexpr *x);              /* an element that is not of registers */
 bool cexpr_names(const cexpr *x);                  /* it is a name, or a number that stands as it is */

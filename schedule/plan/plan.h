@@ -236,10 +236,10 @@ typedef struct plan {
     arena mem;
     const struct pass_record *passes; /* by pass_number, as plan_make has them */
     const target *on;
-    int threads;                                           /* on->workers */
-    bool reference;                                        /* plain loops, reals in f64 */
+    int threads;                                                     /* on->workers */
+    bool reference;                                                  /* plain loops, reals in f64 */
     bool own_places, as_written, as_given, whole_sums, reproducible; /* as in plan_options */
-    bool trial;                                            /* made to be compared with another one, and never run */
+    bool trial;     /* made to be compared with another one, and never run */
     bool ends;      /* of a trip, one of which may be the last: those launched after it do nothing */
     int n_variable; /* extents that a run says; 0: none */
     const variable *variable;
