@@ -67,7 +67,7 @@ def check(words, whole, verbs, options):
 def runs(words, names):
     """Whether it can be run as it stands: no file of somebody's is in it."""
     bare = [w for w in words[1:] if not w.startswith("-")]
-    file = r"\.(json|onnx|npy|tsv|txt|html|svg)$|/|^[A-Z]+$|^(run|mine|out|-o)$|=[A-Z]$"
+    file = r"\.(json|log|onnx|npy|tsv|txt|html|svg)$|/|^[A-Z]+$|^(run|mine|out|-o)$|=[A-Z]$"
     files = [w for w in words if re.search(file, w)]
     first = bare[0] if bare else ""
     return words[0] in shows and not files and (words[0] != "show" and words[0] != "explain" or first in names)
