@@ -206,9 +206,8 @@ int stage_choice(const stage *s, int axis, int64_t *run)
     return is ? (int)c.n : 0;
 }
 
-void stage_finish(plan *p, stage *s) /* loads under the fold come first */
+static void find_loads(arena *mem, stage *s) /* those under the fold first */
 {
-    s->value = x_share(&p->mem, s->value);
     const expr *load[MAX_LOADS], *all[MAX_LOADS], *fold = stage_fold(s);
     const int total = x_loads(s->value, all, MAX_LOADS);
     int n = fold ? x_loads(fold, load, MAX_LOADS) : 0;
@@ -222,8 +221,14 @@ void stage_finish(plan *p, stage *s) /* loads under the fold come first */
             load[n++] = all[i];
     }
     s->n_load = n;
-    s->load = arena_array(&p->mem, (size_t)n + 1, sizeof *s->load);
+    s->load = arena_array(mem, (size_t)n + 1, sizeof *s->load);
     memcpy(s->load, load, (size_t)n * sizeof *load);
+}
+
+void stage_finish(plan *p, stage *s)
+{
+    s->value = x_share(&p->mem, s->value);
+    find_loads(&p->mem, s);
 }
 
 static int64_t longer(int64_t step, const layout *y, const expr *const *sub, int axis)
@@ -234,17 +239,14 @@ static int64_t longer(int64_t step, const layout *y, const expr *const *sub, int
     return step;
 }
 
-/* Of all that x loads, however often it stands there */
-static int64_t longest(const plan *p, const expr *x, int axis, int64_t step)
-{
-    for (int i = 0; i < x->n; i++)
-        step = longest(p, x->arg[i], axis, step);
-    return x->kind == X_LOAD ? longer(step, &p->buffer[x->from->id].layout, x->arg, axis) : step;
-}
-
 int64_t stage_block(const plan *p, const stage *s, int axis)
 {
-    return longest(p, s->value, axis, longer(1, &p->buffer[s->node->id].layout, s->store, axis));
+    const expr *load[MAX_LOADS];
+    const int n = x_loads(s->value, load, MAX_LOADS);
+    int64_t step = longer(1, &p->buffer[s->node->id].layout, s->store, axis);
+    for (int i = 0; i < n && i < MAX_LOADS; i++)
+        step = longer(step, &p->buffer[load[i]->from->id].layout, load[i]->arg, axis);
+    return step;
 }
 
 int axes_last(uint32_t axes)
