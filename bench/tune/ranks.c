@@ -97,6 +97,8 @@ static cJSON *head_of(const char *log, ts_error *e)
         err_set(e, TS_BAD_INPUT, "%s: its first line is not that of a log of tune: \"%.80s\"", log, s.s);
         cJSON_Delete(head), head = NULL;
     }
+    if (!head && e && e->code == TS_BAD_INPUT)
+        err_hint(e, "tessera tune writes one beside what it finds: best.json.log");
     return head;
 }
 

@@ -99,7 +99,8 @@ static void refuses_others(const char *folder)
     char log[2 * PATH];
     snprintf(log, sizeof log, "%s/log", own.path);
     CHECK(ts_file_write(log, "{}\n{}\n", 6, NULL));
-    refuses(log, "its first line is not that of a log of tune: \"{}\"");
+    refuses(log, "its first line is not that of a log of tune: \"{}\"\n  hint: tessera tune writes one beside what it "
+                 "finds: best.json.log");
     snprintf(log, sizeof log, "%s/resnet-18,avx2.log", folder);
     refuses(log, "none of its loops are of kernels of this model, bound as it is\n  hint: give the model and the --dim "
                  "of the search");
