@@ -16,7 +16,7 @@ graph                   33603  the table of operations is half of it
 import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4263  the chain rule, forward mode, batches, optimizers
 schedule                  226  the table of passes
-schedule/plan            2339  kernels, stages, values, targets
+schedule/plan            2341  kernels, stages, values, targets
 schedule/nest            2258  the notation of loops
 schedule/schema          1445  rules, and loops by them
 schedule/fuse            2303  nodes become kernels
@@ -42,8 +42,8 @@ bench/machine             639  clock, processors, ceilings
 train                   11696  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13490  a file for each verb
-tests                   57765  about half of what they test
-bench/tune               1359  a search for loops, its log and rules
+tests                   57766  about half of what they test
+bench/tune               1361  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours
 '

@@ -229,13 +229,13 @@ static bool make_cached(decoder *d, const run_weights *from, const decoding *how
     return make_own(d, from, how, e);
 }
 
-static bool one_text(const decoding *how, ts_error *e)
+static bool one_text(const decoder *d, const decoding *how, ts_error *e)
 {
     if (how->batch == 1)
         return true;
     err_set(e, TS_USAGE, "--batch %lld: only a model file that takes a past goes on with several texts at once",
             (long long)how->batch);
-    return err_hint(e, "leave --batch out, and call it once for each --seed");
+    return err_hint(e, "%s%sleave --batch out, and call it once for each --seed", d->note, *d->note ? ". Else " : "");
 }
 
 bool decoder_make(decoder *d, const run_weights *from, const decoding *how, const ts_options *o, ts_error *e)
@@ -250,7 +250,7 @@ bool decoder_make(decoder *d, const run_weights *from, const decoding *how, cons
         return true;
     const train_options *asked = d->own ? d->own : &from->asked;
     d->length = asked->length;
-    if (!one_text(how, e) || !judge_make(&d->judge, asked, &one, from->classes, from->n, from->all, e) ||
+    if (!one_text(d, how, e) || !judge_make(&d->judge, asked, &one, from->classes, from->n, from->all, e) ||
         !judge_plan(&d->judge, o, e))
         return false;
     d->classes = d->judge.net.classes, d->vocabulary = d->judge.net.vocabulary;
