@@ -24,7 +24,7 @@ schedule/passes          5925  a file for each other step
 schedule/place            882  plans over several devices
 schedule/explain         1757  what people read of a plan
 backends                 5242  driver, runner, weights: what back ends share
-backends/codegen        15637  nests to text, for every C-like language
+backends/codegen        15638  nests to text, for every C-like language
 backends/cpu             2906  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends

@@ -65,12 +65,13 @@ integer *integer_place(walk *w, const cexpr *x)
     return t;
 }
 
-static integer *address(walk *w, const cexpr *x) /* less $1 elements */
+static integer *address(walk *w, const cexpr *x) /* less $1 elements; what $2 says is in that */
 {
-    integer **arg = integers_of(w, x->n, x->arg), *t;
+    const int n = x->n > 1 ? 2 : 1;
+    integer **arg = integers_of(w, n, x->arg), *t;
     int64_t *times = arena_array(w->mem, 2, sizeof *times);
     arg[0] = integer_place(w, x->arg[0]), times[0] = 1, times[1] = -x->arg[0]->bytes;
-    t = integer_over(w, (integer){.kind = OF_SUM, .times = times}, x->n, arg);
+    t = integer_over(w, (integer){.kind = OF_SUM, .times = times}, n, arg);
     t->known = SURE;
     return t;
 }
