@@ -26,8 +26,8 @@ static bool write_all(const tuner *t, const char *s, size_t n, ts_error *e)
 }
 
 /* Whole lines of it; *whole: bytes of these. What does not begin as a log, or has a line that is no attempt, is
- * somebody else's file, in which nothing is cut off. */
-static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
+ * somebody else's file, in which nothing is cut off. remedy: what to do about that */
+static bool take(tuner *t, const char *s, size_t *whole, const char *remedy, ts_error *e)
 {
     ENDED_BY(heap_free) char *own = head(t);
     const bool torn = strlen(s) < strlen(own) && strncmp(s, own, strlen(s)) == 0; /* its first line has no end */
@@ -35,7 +35,7 @@ static bool take(tuner *t, const char *s, size_t *whole, ts_error *e)
     if (!good) {
         err_set(e, TS_BAD_INPUT,
                 "%s: not the log of a search with this target, machine and schema; it begins \"%.80s\"", t->o->log, s);
-        err_hint(e, "name another file with --log, or delete it");
+        err_hint(e, "%s", remedy);
     }
     const char *at = good && !torn ? s + strlen(own) : s;
     for (const char *end; good && (end = strchr(at, '\n')); at = end + 1) {
@@ -60,7 +60,8 @@ bool log_read(tuner *t, ts_error *e)
     ENDED_BY(text_free) text s = {0};
     size_t whole;
     t->fd = -1, t->log = cJSON_CreateArray();
-    return file_read(t->o->log, LOG_MOST, &s, e) && take(t, text_str(&s), &whole, e);
+    return file_read(t->o->log, LOG_MOST, &s, e) &&
+           take(t, text_str(&s), &whole, "give the --target, --isa, --threads and --machine of the search", e);
 }
 
 bool log_open(tuner *t, ts_error *e)
@@ -72,7 +73,7 @@ bool log_open(tuner *t, ts_error *e)
         return true;
     bool good = access(t->o->log, F_OK) != 0 || file_read(t->o->log, LOG_MOST, &s, e);
     if (good && s.length)
-        good = take(t, text_str(&s), &whole, e);
+        good = take(t, text_str(&s), &whole, "name another file with --log, or delete it", e);
     if (good && (t->fd = open(t->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
         good = err_set(e, TS_FILES, "%s: %s", t->o->log, strerror(errno));
     if (good && whole < s.length && ftruncate(t->fd, (off_t)whole))
