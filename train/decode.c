@@ -235,7 +235,8 @@ static bool one_text(const decoder *d, const decoding *how, ts_error *e)
         return true;
     err_set(e, TS_USAGE, "--batch %lld: only a model file that takes a past goes on with several texts at once",
             (long long)how->batch);
-    return err_hint(e, "%s%sleave --batch out, and call it once for each --seed", d->note, *d->note ? ". Else " : "");
+    return err_hint(e, "%.*s%sleave --batch out, and call it once for each --seed", (int)strcspn(d->note, "\n"),
+                    d->note, *d->note ? "; " : "");
 }
 
 bool decoder_make(decoder *d, const run_weights *from, const decoding *how, const ts_options *o, ts_error *e)

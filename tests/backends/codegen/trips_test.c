@@ -50,12 +50,17 @@ static void print_ways(const emitter *m, const strip *t, text *out)
     }
 }
 
+static void printed(void (*by)(const emitter *m, const strip *t, text *out), const emitter *m, const strip *t,
+                    const char *want)
+{
+    ENDED_BY(text_free) text out = {0};
+    by(m, t, &out);
+    CHECK_TEXT(text_str(&out), want);
+}
+
 static void ways_are(const emitter *m, const strip *t, const char *want)
 {
-    text out = {0};
-    print_ways(m, t, &out);
-    CHECK_TEXT(text_str(&out), want);
-    text_free(&out);
+    printed(print_ways, m, t, want);
 }
 
 /* Loops in registers are written out, few trips of them where nothing is summed up, and rows of sums in memory not. */
@@ -79,10 +84,7 @@ static void test_unroll(void)
 
 static void is(const emitter *m, const strip *t, const char *want)
 {
-    text out = {0};
-    print(m, t, &out);
-    CHECK_TEXT(text_str(&out), want);
-    text_free(&out);
+    printed(print, m, t, want);
 }
 
 static void test_cut(void)
