@@ -39,11 +39,11 @@ backends/cuda            2883  a dialect and a device
 bench                    6120  race, statistics, peers
 bench/report             5576  a page of sections
 bench/machine             639  clock, processors, ceilings
-train                   11696  fine-tuning, generation, export
+train                   11697  fine-tuning, generation, export
 models                   1711  on the public header alone
 cli                     13490  a file for each verb
-tests                   57766  about half of what they test
-bench/tune               1361  a search for loops, its log and rules
+tests                   57786  about half of what they test
+bench/tune               1362  a search for loops, its log and rules
 tests/gpusim            10457  a driver and a card in software
 tests/plainc              814  what one would write in plain C, held and timed against ours
 '
