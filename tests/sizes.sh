@@ -23,12 +23,12 @@ schedule/fuse            2303  nodes become kernels
 schedule/passes          5925  a file for each other step
 schedule/place            882  plans over several devices
 schedule/explain         1757  what people read of a plan
-backends                 5242  driver, runner, weights: what back ends share
+backends                 5254  driver, runner, weights: what back ends share
 backends/codegen        15638  nests to text, for every C-like language
 backends/cpu             2906  processors as a target, and what is measured of them
 backends/cache           1454  what was compiled
 backends/probe            830  loops that keep a core busy, for benchmarks and back ends
-backends/c               3782  compiler, loader, team of threads
+backends/c               3804  compiler, loader, team of threads
 backends/emit            1433  programs of their own
 backends/device          1447  programs on devices: tables, texts, runs, here and in what is emitted
 backends/interp           271  evaluates definitions

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,12 +36,13 @@ typedef struct build {
     cache *cache;
     work_folder folder;
     arena mem;
-    digest *key;    /* of each unit */
-    text *object;   /* of each unit, once there */
-    digest program; /* its key */
-    int n_missing;  /* units to be compiled */
-    text slow;      /* a line for each unit that is of a lower level */
-    text image;     /* the shared library */
+    digest *key;           /* of each unit */
+    text *object;          /* of each unit, once there */
+    digest program;        /* its key */
+    int n_missing;         /* units to be compiled */
+    text slow;             /* a line for each unit that is of a lower level */
+    text image;            /* the shared library */
+    double assembler, all; /* processors' seconds of units' assembler, and with those of their compiler */
 } build;
 
 void cc_report_free(cc_report *r)
@@ -168,13 +170,16 @@ static const char **unit_argv(build *b, int i, const char *lower)
 {
     static const char *const fixed[] = {"-fPIC", "-pipe", "-c", "-x", "c", "-", "-o"};
     int n = 0;
-    const char **argv = argv_make(b, COUNT(fixed) + 5, &n), *level = b->r->unit[i].level;
+    const char **argv = argv_make(b, COUNT(fixed) + 6, &n), *level = b->r->unit[i].level;
     for (int k = 0; level && k < n; k++)
         argv[k] = !strncmp(argv[k], "-O", 2) ? level : argv[k];
     if (lower)
         argv[n++] = lower;
-    if (b->r->unit[i].shared && !strstr(b->cc.version, "clang")) /* which neither does so nor knows the option */
-        argv[n++] = "-fno-ipa-icf";
+    if (!strstr(b->cc.version, "clang")) { /* which knows neither option, and has an assembler in itself */
+        argv[n++] = arena_format(&b->mem, "-time=%s", unit_path(b, i, "time"));
+        if (b->r->unit[i].shared)
+            argv[n++] = "-fno-ipa-icf";
+    }
     for (int k = 0; k < COUNT(fixed); k++)
         argv[n++] = fixed[k];
     argv[n++] = unit_path(b, i, "o");
@@ -229,6 +234,20 @@ static void get_note(const build *b, const digest *of, text *out)
         text_add(out, "%s", text_str(&note));
 }
 
+/* gcc's -time: a line for each program that it ran, "USER SYSTEM cc1 ..." */
+static void add_times(build *b, int unit)
+{
+    FILE *f = fopen(unit_path(b, unit, "time"), "r");
+    double user, system;
+    char name[8];
+    while (f && fscanf(f, "%lf %lf %7s%*[^\n]", &user, &system, name) == 3) {
+        b->all += user + system;
+        b->assembler += strcmp(name, "as") ? 0 : user + system;
+    }
+    if (f)
+        fclose(f);
+}
+
 /* Into the cache at once: what is compiled is not lost if another unit fails. */
 static bool end_unit(void *user, int k, int tried, const child *c, err *e)
 {
@@ -249,6 +268,7 @@ static bool end_unit(void *user, int k, int tried, const child *c, err *e)
     text_add(&b->slow, "%s", text_str(&note));
     put_note(b, &b->key[i], &note);
     cache_put(b->cache, &b->key[i], b->object[i].s, b->object[i].length);
+    add_times(b, i);
     b->report->compiled++;
     return true;
 }
@@ -297,6 +317,8 @@ static bool make_objects(build *b, err *e)
     b->report->cached = b->r->n - b->n_missing;
     const bool ok = compile(b, missing, e);
     phases_done(b->r->phases, PHASE_COMPILER);
+    if (b->all > 0)
+        phases_part(b->r->phases, PHASE_COMPILER, PHASE_ASSEMBLER, b->assembler / b->all);
     return ok;
 }
 

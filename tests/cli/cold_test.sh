@@ -20,7 +20,7 @@ TESSERA_CC=$PWD/cc "$TESSERA" run minilm --seed 1 --dim seq=64 --cache-dir none 
 later "the phases of a first run" '
 import json
 cold, again, first, warm = (json.load(open(f + ".json")) for f in ("cold", "again", "first", "warm"))
-names = ["plan_s", "calibration_s", "texts_s", "compiler_s", "linker_s", "load_s", "weights_s"]
+names = ["plan_s", "calibration_s", "texts_s", "compiler_s", "assembler_s", "linker_s", "load_s", "weights_s"]
 assert list(cold["phases"]) == names, cold["phases"]
 assert cold["compiled"] > 5 and all(cold["phases"][n] > 0 for n in names), cold
 assert cold["phases"]["compiler_s"] > cold["phases"]["plan_s"], cold["phases"]
