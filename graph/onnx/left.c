@@ -16,7 +16,7 @@ static const struct {
      "QOrderedMatMul QuantizeWithOrder",
      "layouts of one kind of graphics processor; quantize as QDQ"},
     {"com.microsoft",
-     "DequantizeBFP GemmFloat8 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 "
+     "DequantizeBFP GemmFloat8 MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulFpQ4 "
      "MatMulPacked QuantizeBFP",
      "weights in a format of one provider; quantize as MatMulNBits or QDQ"},
     {"com.microsoft", "MoE MoEPacked QMoE", "experts that are chosen at run time; export them as MatMul and Gather"},

@@ -156,6 +156,45 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
 }
 
+/* Values of 4 bits times the largest of a block: a float of 2 + 1 bits as bitsandbytes has it, and NF4 (Dettmers et al.,
+ * QLoRA, 2023, appendix E). */
+static const float bnb4[2][16] = {
+    {0, 1.0F / 192, 2.0F / 3, 1, 1.0F / 3, 0.5F, 1.0F / 6, 0.25F, 0, -1.0F / 192, -2.0F / 3, -1, -1.0F / 3, -0.5F,
+     -1.0F / 6, -0.25F},
+    {-1, -0.6961928009986877F, -0.5250730514526367F, -0.39491748809814453F, -0.28444138169288635F,
+     -0.18477343022823334F, -0.09105003625154495F, 0, 0.07958029955625534F, 0.16093020141124725F, 0.24611230194568634F,
+     0.33791524171829224F, 0.44070982933044434F, 0.5626170039176941F, 0.7229568362236023F, 1}};
+
+/* Weights [n, k] as one axis, the first of two in the high bits of a byte; blocks know nothing of rows. */
+static bool adapt_bnb4(const onnx_call *c, const node **out, err *e)
+{
+    graph *g = c->g;
+    const int64_t n = onnx_int(c, "N", 0), k = onnx_int(c, "K", 0), block = onnx_int(c, "block_size", 0),
+                  kind = onnx_int(c, "quant_type", 0);
+    int64_t count;
+    if (n < 1 || k < 1 || block < 1 || kind < 0 || kind > 1 || !int_mul(n, k, &count))
+        return err_set(
+            e, TS_BAD_INPUT,
+            "MatMulBnb4: N is %lld, K %lld, block_size %lld, quant_type %lld; positive numbers and a type of "
+            "0 (FP4) or 1 (NF4) expected",
+            (long long)n, (long long)k, (long long)block, (long long)kind);
+    if (!onnx_int(c, "transB", 1))
+        return err_set(e, TS_UNSUPPORTED, "transB: 0, which no runtime computes alike; 1 expected, for weights [N, K]");
+    if (c->in[1]->type.dtype != TS_U8 || type_count(&c->in[1]->type) != (count + 1) / 2 || c->in[2]->type.rank != 1)
+        return operands_refuse(c->n_in, c->in, e,
+                               "numbers, u8 with two weights in a byte, and one axis of largest ones");
+    const node *q = g_reshape(g, c->in[1], 1, (int64_t[]){(count + 1) / 2});
+    q = g_element(g, 1, &q,
+                  &(spelling){1, 0, &count, "add", "bitand(shr(i32(a[floordiv(i0,2)]),i32(4-4*mod(i0,2))),15)"});
+    const node *table = g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {COUNT(*bnb4)}}, bnb4[kind]),
+               *largest = stretched(g, c->in[2], 0, block, count);
+    if (!q || !largest)
+        return onnx_give(c, out, NULL, e);
+    const node *w = g_cast(g, g_call2(g, "gather axis=0", table, q), largest->type.dtype);
+    w = g_reshape(g, g_call2(g, "multiply", w, largest), 2, (int64_t[]){n, k});
+    return onnx_give(c, out, g_call2(g, "matmul", c->in[0], g_swapped(g, w)), e);
+}
+
 /* q, the places, scales and perhaps zeros: data of u8, several numbers in each along the last axis, or of 4 bits;
  * scales of blocks along `axis`; rows along `from`. */
 static bool check_gather(const onnx_call *c, int axis, int from, err *e)
@@ -205,8 +244,10 @@ const op ops_packed[] = {
      .doc = "Products with weights of a few bits, and rows of them, as other operations.",
      .adapted = ADAPTED(
          {"com.microsoft.MatMulNBits 1 fif.if 3..6 K N accuracy_level bits block_size weight_prepacked", adapt_matmul},
+         {"com.microsoft.MatMulBnb4 1 fif 3 K N block_size quant_type training_mode transB", adapt_bnb4},
          {"com.microsoft.GatherBlockQuantized 1 iifi 3..4 bits block_size gather_axis quantize_axis", adapt_gather}),
      .onnx_cases = "com.microsoft.MatMulNBits f32[2,32]* u8[3,2,8] f32[3,2] K=32 N=3 bits=4 block_size=16\n"
+                   "com.microsoft.MatMulBnb4 f32[2,7]* u8[11] f32[2] K=7 N=3 block_size=16 quant_type=1\n"
                    "com.microsoft.GatherBlockQuantized u8[4,16] i64[3]<4 f32[4,2]* block_size=16"},
     {0},
 };

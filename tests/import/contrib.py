@@ -166,6 +166,9 @@ def packed():
                            off=1e-4, **about)
     yield Case("MatMulNBits", [f(3, 32), q(5, 2, 8), f(10) ** 2, None, q(32, dtype=np.int32, least=0, below=2)], K=32,
                N=5, bits=4, block_size=16, off=1e-4, name="MatMulNBits groups")
+    for kind, k, n in ((0, 20, 3), (1, 20, 3), (1, 7, 5)):
+        yield Case("MatMulBnb4", [f(2, 3, k), q((n * k + 1) // 2), f((n * k + 15) // 16) ** 2], K=k, N=n, block_size=16,
+                   quant_type=kind, off=1e-5, name=f"MatMulBnb4 {kind} {k}")
     for bits in (4, 8):
         row = 32 * bits // 8
         rows = [q(2, 3, dtype=np.int64, least=0, below=6), f(6, 2) ** 2]

@@ -38,6 +38,7 @@ MultiHeadAttention x x x num_heads=2 scale=0.5 = Attention x x x q_num_heads=2 k
 MultiHeadAttention packed num_heads=2 = Gather packed g0 axis=3 >t0; Transpose t0 perm=[0,2,1,3] >u; Gather packed g2 axis=3 >t2; Transpose t2 perm=[0,2,1,3] >o; Gather packed gone axis=3 >t1; Transpose t1 perm=[0,2,1,3] >v; Attention u v o; Transpose $ perm=[0,2,1,3]; Reshape $ flat
 RotaryEmbedding x at turns turns num_heads=2 = RotaryEmbedding x turns turns at num_heads=2
 MatMulNBits a4 four scales K=4 N=2 bits=4 block_size=4 = MatMul a4 unpacked
+MatMulBnb4 a4 four largest K=4 N=2 block_size=5 = MatMul a4 looked
 GatherBlockQuantized four2 ids2 scales2 bits=4 block_size=4 = Gather rows ids2
 TEXT
 cat >"$dir/m.json" <<'TEXT'
@@ -64,6 +65,8 @@ cat >"$dir/m.json" <<'TEXT'
     "flat": {"dtype":"i64","shape":[3],"data":[2,3,8]}, "at": {"dtype":"i64","shape":[2,3],"data":[0,1,2,6,7,8]},
     "four": {"dtype":"u8","shape":[2,1,2],"data":[16,50,84,118]}, "scales": {"dtype":"f32","shape":[2,1],"data":[0.5,2]},
     "unpacked": {"dtype":"f32","shape":[4,2],"data":[-4,-8,-3.5,-6,-3,-4,-2.5,-2]},
+    "largest": {"dtype":"f32","shape":[2],"data":[2,6]},
+    "looked": {"dtype":"f32","shape":[4,2],"data":[0.010416666977107525,1,0,2,2,1.5,1.3333333730697632,1]},
     "four2": {"dtype":"u8","shape":[2,2],"data":[16,50,84,118]}, "scales2": {"dtype":"f32","shape":[2,1],"data":[0.5,2]},
     "rows": {"dtype":"f32","shape":[2,4],"data":[-4,-3.5,-3,-2.5,-8,-6,-4,-2]} },
 TEXT
