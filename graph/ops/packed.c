@@ -156,8 +156,8 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
 }
 
-/* Values of 4 bits times the largest of a block: a float of 2 + 1 bits as bitsandbytes has it, and NF4 (Dettmers et al.,
- * QLoRA, 2023, appendix E). */
+/* Values of 4 bits times the largest of a block: a float of 2 + 1 bits as bitsandbytes has it, and NF4 (Dettmers et
+ * al., QLoRA, 2023, appendix E). */
 static const float bnb4[2][16] = {
     {0, 1.0F / 192, 2.0F / 3, 1, 1.0F / 3, 0.5F, 1.0F / 6, 0.25F, 0, -1.0F / 192, -2.0F / 3, -1, -1.0F / 3, -0.5F,
      -1.0F / 6, -0.25F},
