@@ -2,6 +2,7 @@
  * for nothing in a comparison and stay in a file. */
 #include "cli/schema_files.h"
 #include "graph/base/base.h"
+#include "graph/base/formats.h"
 #include "graph/base/json.h"
 
 #include <stdlib.h>
@@ -12,9 +13,9 @@ enum { DEPTH = 32, WIDTH = 120, STEP = 2 };
 static json *read_schema(arena *mem, const char *name, const char *source, ts_error *e)
 {
     json *v = json_read(mem, name, source, strlen(source), DEPTH, e), *format = v ? json_get(v, "format") : NULL;
-    if (!v || (format && format->kind == JSON_TEXT && strcmp(format->text, "tiling/1") == 0))
+    if (!v || (format && format->kind == JSON_TEXT && strcmp(format->text, FORMAT_TILING) == 0))
         return v;
-    json_refuse(e, format ? format : v, TS_BAD_INPUT, "no schema: \"format\": \"tiling/1\" is expected in it");
+    json_refuse(e, format ? format : v, TS_BAD_INPUT, "no schema: \"format\": \"" FORMAT_TILING "\" is expected in it");
     return NULL;
 }
 

@@ -16,11 +16,11 @@ static int row_of(const plan *p, const stage *s, int column, int64_t lanes)
 
 bool guess_turn(const plan *p, const kernel *k, const stage *s, nesting *b)
 {
-    enum { LINE = 64 };
     const int column = s->n_result - 1;
     const bool turns = column > 0 && k->n_stage == 1 && !s->folds && !p->reference;
-    const int64_t half = LINE / 2 / ts_dtype_bytes(s->node->type.dtype),
-                  lanes = turns ? int_min(nest_lanes(p, s), half) : 0, columns = target_bytes(p->on, L1) / (2 * LINE);
+    const int64_t half = p->on->line / 2 / ts_dtype_bytes(s->node->type.dtype),
+                  lanes = turns ? int_min(nest_lanes(p, s), half) : 0,
+                  columns = target_bytes(p->on, L1) / (2 * p->on->line);
     const int row = lanes > 1 && s->extent[column] >= lanes ? row_of(p, s, column, lanes) : -1;
     if (row < 0)
         return false;

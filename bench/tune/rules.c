@@ -2,6 +2,7 @@
  * operation, over ranges of extents in which nothing is that was slower, or not tried, with them. */
 #include "bench/tune/parts.h"
 #include "graph/base/base.h"
+#include "graph/base/formats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -160,7 +161,7 @@ cJSON *rules_find(const tuner *t)
 char *rules_text(const tuner *t, const cJSON *rules)
 {
     const cJSON *r, *c;
-    cJSON *out = js_put(cJSON_CreateObject(), "format:%s,name:%s,target:%s,extends:%s", "tiling/1", "tuned",
+    cJSON *out = js_put(cJSON_CreateObject(), "format:%s,name:%s,target:%s,extends:%s", FORMAT_TILING, "tuned",
                         js_get_text(t->json, "target"), t->o->base),
           *list = js_array(out, "rules");
     for (int pass = 0; pass < 2; pass++) /* what is for all of an operation would decide the loops of each */

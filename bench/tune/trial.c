@@ -6,6 +6,7 @@
 #include "bench/verify.h"
 #include "graph/base/base.h"
 #include "graph/base/clock.h"
+#include "graph/base/formats.h"
 #include "graph/base/stats.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ static void put_rule(cJSON *list, const attempt *a, int number, const cJSON *ker
 /* A rule for each kernel, by its name: others of its extents may be about to become other kernels. */
 static char *schema_of(const tuner *t, int n, const attempt *of)
 {
-    cJSON *o = js_put(cJSON_CreateObject(), "format:%s,name:%s,extends:%s", "tiling/1", "trial", t->o->base),
+    cJSON *o = js_put(cJSON_CreateObject(), "format:%s,name:%s,extends:%s", FORMAT_TILING, "trial", t->o->base),
           *list = js_array(o, "rules");
     for (int i = 0; i < n; i++)
         for (int k = 0; k < (of[i].of->all ? 1 : of[i].of->n); k++)

@@ -3,6 +3,7 @@
  * each. A document of one room alone has its name there. */
 #pragma once
 
+#define FORMAT_TILING "tiling/1"         /* a schema */
 #define FORMAT_RESULTS "results/1"       /* what bench measured */
 #define FORMAT_COMPARISON "comparison/1" /* of two of them */
 #define FORMAT_SWEEP "sweep/1"           /* races over a grid */

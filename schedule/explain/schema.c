@@ -1,6 +1,7 @@
 /* schema.c - a plan's loops as a schema file: one rule for each operation and extents, to be edited
  * and given back. */
 #include "schedule/explain/explain.h"
+#include "graph/base/formats.h"
 #include "schedule/nest/nest.h"
 
 #include <stdlib.h>
@@ -166,7 +167,7 @@ void plan_schema(const plan *p, const char *by, text *out)
     const int n = find_families(p, all);
     qsort(all, (size_t)n, sizeof *all, by_reach);
     out->wide = true;
-    json_add(out, "{\n  format:'tiling/1',\n  name:");
+    json_add(out, "{\n  format:'" FORMAT_TILING "',\n  name:");
     text_add(out, "\"guess for %s, %d threads\"", p->on->model, p->threads);
     json_add(
         out, "\n  '//':%s,\n  target:%s,\n  extends:'guess',\n  rules:[",

@@ -4,6 +4,7 @@
  * Pointers of "override" lead into the schema extended as it stands, before any rule of the file itself comes
  * in front. */
 #include "schedule/schema/schema.h"
+#include "graph/base/formats.h"
 #include "graph/base/suggest.h"
 #include "schedule/schema/rule.h"
 #include "schedule/schema/schemas.h"
@@ -143,7 +144,7 @@ static bool override(loading *l, const json *v, const json *extends, json *base)
 /* A schema without "target" is for all of them. */
 static bool check_top(loading *l, const json *top)
 {
-    const char *const format = "tiling/1";
+    const char *const format = FORMAT_TILING;
     const json *v;
     if (!json_want(top, JSON_OBJECT, l->e))
         return false;
