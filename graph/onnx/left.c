@@ -1,6 +1,8 @@
 /* left.c - operators that tools write and that are left out, with the reason and what to bring in their place. */
 #include "graph/ir/op.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -74,9 +76,23 @@ const char *onnx_left(const char *domain, const char *kind)
     return "";
 }
 
+/* Those that no operation has come to serve since */
+static void types_left(text *t, const char *domain, const char *types)
+{
+    const onnx_rule *rule;
+    char kind[64];
+    for (int n = 0; sscanf(types, " %63s%n", kind, &n) == 1; types += n)
+        if (!op_for_onnx(domain, kind, INT_MAX, &rule) && !op_for_form(domain, kind, INT_MAX, &rule))
+            text_add(t, "%s%s", t->length ? " " : "", kind);
+}
+
 void onnx_left_json(text *t)
 {
-    for (int i = 0; i < COUNT(all); i++)
-        json_add(t, "\n{domain:%s,operators:%s,reason:%s}", *all[i].domain ? all[i].domain : "ai.onnx",
-                 *all[i].types ? all[i].types : "*", all[i].reason);
+    for (int i = 0; i < COUNT(all); i++) {
+        ENDED_BY(text_free) text types = {0};
+        types_left(&types, all[i].domain, all[i].types);
+        if (types.length || !*all[i].types)
+            json_add(t, "\n{domain:%s,operators:%s,reason:%s}", *all[i].domain ? all[i].domain : "ai.onnx",
+                     types.length ? types.s : "*", all[i].reason);
+    }
 }
