@@ -21,7 +21,7 @@ awk '
     out != "" { print >out }' docs/extending.md
 [ "$(wc -l <.git/shown)" -ge 6 ] || { echo "docs/extending.md shows no files"; exit 1; }
 # What the page shows is as the tree has it.
-for check in layers names twice called banned; do
+for check in layers names twice called banned sizes; do
     SOURCE=$copy sh tests/$check.sh >.git/out 2>&1 ||
         { echo "with what docs/extending.md shows, $check.sh says:"; cat .git/out; exit 1; }
 done

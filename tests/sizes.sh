@@ -3,49 +3,49 @@
 # .clang-format says; says what is wanted (500, 40); a machine in software (tests/gpusim) has functions of up to 150:
 # one is a case for each instruction. A list and its count are one parameter; parameters are as they are where somebody
 # else's interface says them (a driver's and libFuzzer's), and ts_weight has seven, which every program that makes a
-# model calls. And each room keeps within its budget, in lines of C and Python, which falls but does not
-# rise: what comes takes the place of something else. Says what share of a room's lines carries a comment, blank ones aside: of all rooms but the tests at least
-# 10 in a hundred (STYLE.md). CMakeLists.txt, which people read first to learn how all is built, and each file that it
-# includes have at most 120 lines.
+# model calls. Each room keeps within its budget, in lines of C and Python: a round number with room for a file or two,
+# so that adding one is no edit here, and a raised budget is a decision. Says what share of a room's lines carries a
+# comment, blank ones aside: of all rooms but the tests at least 10 in a hundred (STYLE.md). CMakeLists.txt, which people
+# read first to learn how all is built, and each file that it includes have at most 120 lines.
 # ctest: fast
 set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
-include                   829  the public header: to be read in one sitting
-graph                   33603  the table of operations is half of it
-import                  11822  ONNX, JSON, safetensors, tokenizers; all of it distrusted
-autodiff                 4263  the chain rule, forward mode, batches, optimizers
-schedule                  226  the table of passes
-schedule/plan            2341  kernels, stages, values, targets
-schedule/nest            2258  the notation of loops
-schedule/schema          1445  rules, and loops by them
-schedule/fuse            2303  nodes become kernels
-schedule/passes          5925  a file for each other step
-schedule/place            882  plans over several devices
-schedule/explain         1757  what people read of a plan
-backends                 5254  driver, runner, weights: what back ends share
-backends/codegen        15638  nests to text, for every C-like language
-backends/cpu             2906  processors as a target, and what is measured of them
-backends/cache           1454  what was compiled
-backends/probe            830  loops that keep a core busy, for benchmarks and back ends
-backends/c               3804  compiler, loader, team of threads
-backends/emit            1433  programs of their own
-backends/device          1447  programs on devices: tables, texts, runs, here and in what is emitted
-backends/interp           271  evaluates definitions
-backends/null              15  plans, and emits nothing
-backends/gpu             2228  graphics processors as a target
-backends/opencl          2018  a dialect and a device
-backends/cuda            2883  a dialect and a device
-bench                    6120  race, statistics, peers
-bench/report             5576  a page of sections
-bench/machine             639  clock, processors, ceilings
-train                   11697  fine-tuning, generation, export
-models                   1711  on the public header alone
-cli                     13490  a file for each verb
-tests                   57786  about half of what they test
-bench/tune               1362  a search for loops, its log and rules
-tests/gpusim            10457  a driver and a card in software
-tests/plainc              814  what one would write in plain C, held and timed against ours
+include                  1000  the public header: to be read in one sitting
+graph                   33750  the table of operations is half of it
+import                  12000  ONNX, JSON, safetensors, tokenizers; all of it distrusted
+autodiff                 4500  the chain rule, forward mode, batches, optimizers
+schedule                  250  the table of passes
+schedule/plan            2500  kernels, stages, values, targets
+schedule/nest            2500  the notation of loops
+schedule/schema          1750  rules, and loops by them
+schedule/fuse            2500  nodes become kernels
+schedule/passes          6000  a file for each other step
+schedule/place           1000  plans over several devices
+schedule/explain         2000  what people read of a plan
+backends                 5500  driver, runner, weights: what back ends share
+backends/codegen        15750  nests to text, for every C-like language
+backends/cpu             3000  processors as a target, and what is measured of them
+backends/cache           1750  what was compiled
+backends/probe           1000  loops that keep a core busy, for benchmarks and back ends
+backends/c               4000  compiler, loader, team of threads
+backends/emit            1500  programs of their own
+backends/device          1750  programs on devices: tables, texts, runs, here and in what is emitted
+backends/interp           500  evaluates definitions
+backends/null              50  plans, and emits nothing
+backends/gpu             2500  graphics processors as a target
+backends/opencl          2250  a dialect and a device
+backends/cuda            3000  a dialect and a device
+bench                    6250  race, statistics, peers
+bench/report             5750  a page of sections
+bench/machine             750  clock, processors, ceilings
+train                   12000  fine-tuning, generation, export
+models                   2000  on the public header alone
+cli                     13750  a file for each verb
+tests                   58500  about half of what they test
+bench/tune               1500  a search for loops, its log and rules
+tests/gpusim            10750  a driver and a card in software
+tests/plainc             1000  what one would write in plain C, held and timed against ours
 '
 columns=$(sed -n 's/^ColumnLimit: //p' .clang-format)
 [ -n "$columns" ] || { echo "sizes: .clang-format has no ColumnLimit"; exit 1; }
