@@ -24,7 +24,13 @@ static bool unknown(const char *pair, ts_error *e)
     ENDED_BY(suggest_free) suggestion near = {.word = name};
     for (int i = 0; i < DUMP_STAGES; i++)
         suggest_offer(&near, stages[i].name);
+    suggest_offer(&near, "all");
     return suggest_hint(&near, "stages are", e);
+}
+
+static bool is_word(const char *s, const char *end, const char *word)
+{
+    return strlen(word) == (size_t)(end - s) && !strncmp(s, word, (size_t)(end - s));
 }
 
 bool dump_make(dump *d, const args *a, ts_error *e)
@@ -32,14 +38,14 @@ bool dump_make(dump *d, const args *a, ts_error *e)
     *d = (dump){.e = e};
     for (int k = 0; k < args_count(a, "dump"); k++) {
         const char *pair = args_at(a, "dump", k);
-        const size_t n = strcspn(pair, "=");
-        int i = 0;
-        while (i < DUMP_STAGES && (strlen(stages[i].name) != n || strncmp(stages[i].name, pair, n) != 0))
-            i++;
-        if (i == DUMP_STAGES)
+        const char *folder = strchr(pair, '=') + 1;
+        bool known = false;
+        for (int i = 0; i < DUMP_STAGES; i++)
+            if (is_word(pair, folder - 1, "all") || is_word(pair, folder - 1, stages[i].name))
+                d->folder[i] = folder, known = true;
+        if (!known)
             return unknown(pair, e);
-        d->folder[i] = pair + n + 1;
-        if (!outfile_folder_check(d->folder[i], e) || !outfile_folder(d->folder[i], e))
+        if (!outfile_folder_check(folder, e) || !outfile_folder(folder, e))
             return false;
     }
     return true;

@@ -7,8 +7,7 @@ small="--dim seq=8 --threads 2 --isa avx2"
 all() { # all FOLDER ARGUMENT...: every stage into one folder
     to=$1
     shift
-    "$TESSERA" explain "$@" --dump graph="$to" --dump passes="$to" --dump plan="$to" --dump tree="$to" --dump text="$to" \
-        --dump assembly="$to" -q >/dev/null 2>err || wrong "explain --dump $*" "$(cat err)"
+    "$TESSERA" explain "$@" --dump all="$to" -q >/dev/null 2>err || wrong "explain --dump $*" "$(cat err)"
 }
 # shellcheck disable=SC2086
 {
