@@ -18,7 +18,7 @@ static bool moments(graph *g, const node *x, dtype to, const node *out[2])
     const attr list[] = {attr_ints("axes", n, axes)};
     const node *mean = g_apply(g, "mean", x, 1, list),
                *away = mean ? g_call2(g, "subtract", x, g_by_channel(g, x, mean)) : NULL,
-               *var = g_apply(g, "mean", g_call1(g, "square", away), 1, list);
+               *var = g_apply(g, "mean", g_call1(g, "square", away), 1, list); /* mean, var [channel]; away as x */
     out[0] = mean ? g_cast(g, mean, to) : NULL, out[1] = var ? g_cast(g, var, to) : NULL;
     return var != NULL;
 }
@@ -50,7 +50,7 @@ static bool further_outputs(const onnx_call *c, const node *const in[5], const n
 static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    const node *in[5];
+    const node *in[5]; /* [batch, channel, ...], [channel] */
     const type *t = &c->in[0]->type;
     const bool training = onnx_int(c, "training_mode", 0) || c->n_out > 1;
     /* Where every element of space has its own numbers, each counts as a channel; x [batch] has one channel. */
@@ -60,7 +60,7 @@ static bool adapt_batch_norm(const onnx_call *c, const node **out, err *e)
         in[i] = each ? g_reshape(g, c->in[i], i ? 1 : 2, i ? (int64_t[]){-1} : flat) : c->in[i];
     for (int i = 0; i < 5 && !training; i++)
         in[i] = g_widened(g, in[i]);
-    const node *y = onnx_made(c, 5, in, ATTRS(attr_int("training", training)));
+    const node *y = onnx_made(c, 5, in, ATTRS(attr_int("training", training))); /* [batch, channel, ...] */
     return onnx_give(c, out, y ? g_cast(g, each ? g_reshape(g, y, t->rank, t->dim) : y, t->dtype) : NULL, e) &&
            further_outputs(c, in, out, e);
 }
@@ -76,7 +76,7 @@ static const node *batch_norm_lower(graph *g, const node *n)
     if (training && !moments(g, x, n->in[3]->type.dtype, of))
         return NULL;
     const node *spread = g_call1(g, "sqrt", g_call2(g, "add", of[1], g_scalar_like(g, of[1], node_real(n, "epsilon"))));
-    const node *factor = g_call2(g, "divide", scale, spread), *shift = bias;
+    const node *factor = g_call2(g, "divide", scale, spread), *shift = bias; /* [channel], as spread */
     if (training)
         x = of[0] ? g_call2(g, "subtract", x, g_by_channel(g, x, of[0])) : NULL;
     else
@@ -116,7 +116,7 @@ static ts_update *update_of(norms *s, const node *old)
         if (s->update[i].start == old)
             return &s->update[i];
     s->update = arena_grown(&s->g->mem, s->update, s->n, &s->cap, sizeof *s->update);
-    const node *input = g_input(s->g, old->label, &old->type, NULL);
+    const node *input = g_input(s->g, old->label, &old->type, NULL); /* [channel] */
     s->update[s->n] = (ts_update){input, input, old};
     return &s->update[s->n++];
 }
@@ -125,7 +125,7 @@ static const node *other_mode(void *user, const node *old, const node *now)
 {
     norms *s = user;
     const group *r = s->of[old->id];
-    const node *in[5], *is[2];
+    const node *in[5], *is[2]; /* [batch, channel, ...], [channel] */
     s->now[old->id] = now;
     if (!r || !is_weight(r->in[3]) || !is_weight(r->in[4]))
         return now;
@@ -143,7 +143,7 @@ static const node *other_mode(void *user, const node *old, const node *now)
             ts_update *u = update_of(s, r->in[3 + i]);
             u->to = followed(s->g, u->to, is[i], keep);
         }
-    const node *y = g_make(s->g, r->op, 5, in, list, COUNT(list));
+    const node *y = g_make(s->g, r->op, 5, in, list, COUNT(list)); /* [batch, channel, ...] */
     if (y)
         g_label(s->g, y, old->label);
     return s->now[old->id] = y;

@@ -120,20 +120,21 @@ static const expr *mean_body(defn *d)
 }
 
 /* ---- recipes ---- */
-/* scores [..., rows, keys], values [..., keys, width] -> [..., rows, width]. s and z [..., rows, blocks, size], v [...,
- * blocks, size, width]; most, now, before, factor and sum [..., rows, blocks]. */
+/* scores [..., rows, keys], values [..., keys, width] -> [..., rows, width] */
 const node *g_blocked_softmax(graph *g, const node *scores, const node *values, int64_t size, empty_rows empty)
 {
+    /* [..., rows, blocks, size] */
     const node *s = g_callf(g, 1, &scores, "in_blocks axis=-1 size=%lld once=-inf", (long long)size);
+    /* [..., blocks, size, width] */
     const node *v = g_callf(g, 1, &values, "in_blocks axis=-2 size=%lld", (long long)size);
     /* where all is masked, no -inf less -inf */
     const node *most = g_call2(g, "maximum", g_call1(g, "max axes=[-1]", s),
                                g_scalar_like(g, scores, scores->type.dtype == TS_F64 ? -DBL_MAX : -FLT_MAX));
     const node *now = g_call1(g, "scan axis=-1 fn=max", most),
                *before = g_call1(g, "scan axis=-1 fn=max exclusive=1", most),
-               *factor = g_call1(g, "exp", g_call2(g, "subtract", before, now));
+               *factor = g_call1(g, "exp", g_call2(g, "subtract", before, now)); /* [..., rows, blocks] each */
     const node *z = g_call1(g, "exp", g_call2(g, "subtract", s, g_call1(g, "expand_dims axes=[-1]", now))),
-               *sum = g_call1(g, "sum axes=[-1]", z);
+               *sum = g_call1(g, "sum axes=[-1]", z); /* [..., rows, blocks, size], [..., rows, blocks] */
     const node *o = g_call2(g, "matmul", g_call1(g, "expand_dims axes=[-2]", g_cast(g, z, values->type.dtype)),
                             g_call1(g, "expand_dims axes=[-4]", v)); /* [..., rows, blocks, 1, width] */
     return g_callf(g, NODES(factor, sum, g_call1(g, "squeeze axes=[-2]", o)), "block_mean empty=%d", (int)empty);
@@ -156,9 +157,9 @@ static const node *cut_grad(graph *g, const node *call, const node *y, const nod
     int64_t shape[MAX_RANK];
     memcpy(shape, t->dim, sizeof shape);
     shape[c.axis] = (c.n - 1) * c.size;
-    const node *most = g_reshape(g, g_part(g, dy, c.axis, 0, c.n - 1), t->rank, shape);
+    const node *most = g_reshape(g, g_part(g, dy, c.axis, 0, c.n - 1), t->rank, shape); /* [..., (n - 1) size, ...] */
     shape[c.axis] = c.size;
-    const node *last = g_reshape(g, g_part(g, dy, c.axis, c.n - 1, 1), t->rank, shape);
+    const node *last = g_reshape(g, g_part(g, dy, c.axis, c.n - 1, 1), t->rank, shape); /* [..., size, ...] */
     const int64_t from = once ? c.again : 0;
     last = g_padded(g, g_part(g, last, c.axis, from, c.size - from), c.axis, c.extent - c.size + from, 0);
     return g_call2(g, "add", g_padded(g, most, c.axis, 0, c.size - c.again), last);
@@ -170,7 +171,7 @@ static const node *cut_grad(graph *g, const node *call, const node *y, const nod
  * f, s, l [..., blocks], o, x, dx [..., blocks, width], y and dy [..., width]. */
 static const node *grad_of_mean(graph *g, const node *call, const node *y, const node *dy, int k)
 {
-    const node *f = call->in[0], *x = g_cast(g, call->in[2], f->type.dtype);
+    const node *f = call->in[0], *x = g_cast(g, call->in[2], f->type.dtype); /* [..., blocks], [..., blocks, width] */
     const int b = f->type.rank - 1;
     dy = g_cast(g, g_fitted(g, dy, &y->type), f->type.dtype), y = g_cast(g, y, f->type.dtype);
     const node *s = g_callf(g, 1, &f, "cumprod axis=-1 exclusive=1 reverse=1"),
@@ -190,7 +191,7 @@ static const node *grad_of_mean(graph *g, const node *call, const node *y, const
         return g_call2(g, "multiply", dsum, s);
     const node *ways = g_call2(g, "multiply", g_call2(g, "multiply", dsum, s), g_padded(g, l, b, 1, -1));
     const node *moved = g_call1(g, "sum axes=[-1]", g_call2(g, "multiply", dx, g_padded(g, o, b, 1, -1)));
-    return g_call2(g, "add", ways, moved);
+    return g_call2(g, "add", ways, moved); /* [..., blocks] */
 }
 
 static const node *mean_grad(graph *g, const node *call, const node *y, const node *dy, int k)

@@ -291,7 +291,7 @@ static const node *sliced(const turn *t, const node *n, int64_t trips)
     int axis;
     if (!is_row(t, n, &axis) || n->in[0]->type.dim[axis] < trips)
         return NULL;
-    const node *rows = g_part(g, moved(g, n->in[0], axis, 0), 0, 0, trips);
+    const node *rows = g_part(g, moved(g, n->in[0], axis, 0), 0, 0, trips); /* [trips, ...] */
     return rows ? ts_scan_slice(t->by, rows, false) : NULL;
 }
 
@@ -336,9 +336,9 @@ static const node *count_within(graph *g, const node *count, int64_t rows)
     int64_t *place = arena_array(&g->mem, (size_t)rows, sizeof *place);
     for (int64_t i = 0; i < rows; i++)
         place[i] = i;
-    const node *all = g_const(g, "", &(type){.dtype = TS_I64, .rank = 1, .dim = {rows}}, place);
-    const node *none = g_scalar(g, TS_I64, 0), *one = g_scalar(g, TS_I64, 1);
-    const node *last = g_call2(g, "maximum", g_call2(g, "subtract", count, one), none);
+    const node *all = g_const(g, "", &(type){.dtype = TS_I64, .rank = 1, .dim = {rows}}, place); /* [rows] */
+    const node *none = g_scalar(g, TS_I64, 0), *one = g_scalar(g, TS_I64, 1);                    /* [] */
+    const node *last = g_call2(g, "maximum", g_call2(g, "subtract", count, one), none);          /* [] */
     const node *within = g_call2(g, "add", g_call2(g, "gather axis=0", all, last), one);
     return g_call3(g, "where", g_call2(g, "greater", count, none), within, count);
 }
@@ -505,7 +505,7 @@ static bool try_scan(const scan *s, const node **result)
     for (int i = 0; i < s->n_state; i++)
         in[i].node = t.state[i];
     for (int i = 0; i < s->n_in; i++) {
-        const node *x = moved(g, c->in[s->n_state + i], s->axis_in[i], 0);
+        const node *x = moved(g, c->in[s->n_state + i], s->axis_in[i], 0); /* [trips, ...] */
         in[s->n_state + i].node = ts_scan_slice(t.by, x, s->back_in[i] != 0);
     }
     const onnx_pass once = {"body", c->n_in, s->n_state + s->n_out, in, out};

@@ -40,8 +40,8 @@ static const node *activated(const onnx_call *c, const node *y)
     if (!*kind || !y)
         return y;
     const node *in[] = {y, n > 0 ? g_scalar_like(c->g, y, more[0].f) : NULL,
-                        n > 1 ? g_scalar_like(c->g, y, more[1].f) : NULL};
-    const bool clip = !strcmp(kind, "Clip"); /* whose numbers are operands */
+                        n > 1 ? g_scalar_like(c->g, y, more[1].f) : NULL}; /* y [...], numbers [] */
+    const bool clip = !strcmp(kind, "Clip");                               /* whose numbers are operands */
     onnx_call bare = *c;
     bare.n_attr = 0;
     const node *z = onnx_standard(&bare, &(onnx_inner){kind, 22, clip ? 3 : 1, in, n, more, 0, NULL});
@@ -68,13 +68,15 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const node *a = turned(g, c->in[0], onnx_int(c, "transBatchA", 0), onnx_int(c, "transA", 0)),
-               *b = turned(g, c->in[1], onnx_int(c, "transBatchB", 0), onnx_int(c, "transB", 0));
-    const node *y = g_scaled(g, g_call2(g, "matmul", a, b), onnx_real(c, "alpha", 1));
+               *b = turned(g, c->in[1], onnx_int(c, "transBatchB", 0),
+                           onnx_int(c, "transB", 0)); /* a [..., m, k], b [..., k, n] */
+    const node *y = g_scaled(g, g_call2(g, "matmul", a, b), onnx_real(c, "alpha", 1)); /* [..., m, n] */
     return onnx_give(c, out, activated(c, y), e);
 }
 
 static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 {
+    /* [m, n] */
     const node *y = onnx_standard(c, &(onnx_inner){.type = "Gemm", .version = 13, .n_in = c->n_in, .in = c->in});
     return onnx_give(c, out, activated(c, y), e);
 }
@@ -83,7 +85,8 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 /* x [batch, in, space...], w [out, in / group, space...], perhaps a bias [out] and what is added to the result */
 static const node *convolved(const onnx_call *c, const node *x, const node *w, const node *more)
 {
-    const node *in[] = {x, w, onnx_in(c, 2)};
+    const node *in[] = {x, w, onnx_in(c, 2)}; /* [batch, in, space...], [out, in / group, space...], [out] */
+    /* [batch, out, space...] */
     const node *y = onnx_standard(c, &(onnx_inner){.type = "Conv", .version = 11, .n_in = in[2] ? 3 : 2, .in = in});
     return activated(c, plus(c->g, y, more));
 }
@@ -98,17 +101,18 @@ static bool adapt_conv(const onnx_call *c, const node **out, err *e)
 static bool adapt_conv_last(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
+    /* x and more [batch, channel, space...] */
     const node *x = fused_channels(g, c->in[0], false), *w = c->in[1], *more = onnx_in(c, 3);
     const int64_t groups = onnx_int(c, "group", 1);
     if (x && groups > 0 && w->type.rank == x->type.rank && w->type.dim[1] != x->type.dim[1] / groups)
         w = fused_channels(g, w, false);
-    const node *y = convolved(c, x, w, more ? fused_channels(g, more, false) : NULL);
+    const node *y = convolved(c, x, w, more ? fused_channels(g, more, false) : NULL); /* [batch, out, space...] */
     return onnx_give(c, out, fused_channels(g, y, true), e);
 }
 
 static bool adapt_max_pool_last(const onnx_call *c, const node **out, err *e)
 {
-    const node *x = fused_channels(c->g, c->in[0], false);
+    const node *x = fused_channels(c->g, c->in[0], false); /* [batch, channel, space...] */
     const node *y = onnx_standard(c, &(onnx_inner){.type = "MaxPool", .version = 12, .n_in = 1, .in = &x});
     return onnx_give(c, out, fused_channels(c->g, y, true), e);
 }
@@ -120,7 +124,7 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
     int n = 0;
     if (onnx_in(c, 2) && !onnx_ints(c, "", 2, pads, COUNT(pads), &n, e))
         return false;
-    const node *in[] = {c->in[0], c->in[1], onnx_in(c, 3)};
+    const node *in[] = {c->in[0], c->in[1], onnx_in(c, 3)}; /* as of convolved, but w [in, out / group, space...] */
     const attr more = attr_ints("pads", n, pads);
     const onnx_inner inner = {"ConvTranspose", 11, in[2] ? 3 : 2, in, n > 0, &more, 0, NULL};
     return onnx_give(c, out, onnx_standard(c, &inner), e);
@@ -129,14 +133,14 @@ static bool adapt_conv_transpose(const onnx_call *c, const node **out, err *e)
 /* ---- ONNX: activations ---- */
 static bool adapt_bias_gelu(const onnx_call *c, const node **out, err *e)
 {
-    const node *x = plus(c->g, c->in[0], onnx_in(c, 1));
+    const node *x = plus(c->g, c->in[0], onnx_in(c, 1)); /* [..., width] */
     return onnx_give(c, out, g_call1(c->g, strcmp(c->type, "FastGelu") ? "gelu" : "gelu approximate=tanh", x), e);
 }
 
 /* One half, with the bias, times gelu of the other. */
 static bool adapt_split_gelu(const onnx_call *c, const node **out, err *e)
 {
-    const node *x = plus(c->g, c->in[0], c->in[1]);
+    const node *x = plus(c->g, c->in[0], c->in[1]); /* [..., 2 width] */
     const node *half = g_callf(c->g, 1, &x, "split axis=-1 parts=2 part=0"),
                *gate = g_callf(c->g, 1, &x, "split axis=-1 parts=2 part=1");
     return onnx_give(c, out, g_call2(c->g, "multiply", half, g_call1(c->g, "gelu", gate)), e);
@@ -160,6 +164,7 @@ static bool adapt_skip_norm(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     const bool simple = strstr(c->type, "Simplified") != NULL;
+    /* x [..., width], scale and bias [width]; mean and inverse deviation [..., 1] */
     const node *in[3] = {c->in[0], c->in[2], simple ? NULL : onnx_in(c, 3)}, *more[3] = {0};
     const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-12));
     const dtype d = in[0]->type.dtype;
@@ -186,20 +191,20 @@ static bool adapt_embed_norm(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     if (!onnx_all(c, "1.11.11", e))
         return false;
-    const node *ids = c->in[0], *at = onnx_in(c, 8), *mask = onnx_in(c, 7);
+    const node *ids = c->in[0], *at = onnx_in(c, 8), *mask = onnx_in(c, 7); /* [batch, time]; at: or [time] */
     if (ids->type.rank != 2 || !onnx_in(c, 1) != !onnx_in(c, 4))
         return operands_refuse(1, c->in, e, "ids [batch, time], and segments with their table or neither");
     at = at ? at : g_count(g, ids->type.dim[1], TS_I64);
     const node *sum = plus(g, rows(g, c->in[2], ids), rows(g, c->in[3], at)); /* [batch, time, width] */
     sum = plus(g, sum, rows(g, onnx_in(c, 4), onnx_in(c, 1)));
-    const node *in[] = {sum, c->in[5], c->in[6]};
+    const node *in[] = {sum, c->in[5], c->in[6]}; /* [batch, time, width], [width], [width] */
     const attr epsilon = attr_real("epsilon", onnx_real(c, "epsilon", 1e-12));
     const node *y = onnx_standard(c, &(onnx_inner){"LayerNormalization", 17, 3, in, 1, &epsilon, 0, NULL});
     if (!onnx_give(c, out, y, e) || (c->n_out > 2 && !onnx_give(c, out + 2, sum, e)))
         return false;
     if (c->n_out < 2)
         return true;
-    const node *one = mask ? g_call2(g, "equal", mask, g_scalar_like(g, mask, 1)) : NULL;
+    const node *one = mask ? g_call2(g, "equal", mask, g_scalar_like(g, mask, 1)) : NULL; /* [batch, time] */
     const node *count = one ? g_cast(g, g_call1(g, "sum axes=[1]", one), TS_I32)
                             : g_filled(g, &(type){.dtype = TS_I32, .rank = 1, .dim = {ids->type.dim[0]}}, 0);
     return onnx_give(c, out + 1, count, e);
@@ -245,7 +250,7 @@ static bool adapt_group_norm(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_UNSUPPORTED, "channels_last=0 beside a skip, 1 expected");
     x = plus(g, plus(g, g_widened(g, x), skip ? beside_space(g, x, g_widened(g, skip)) : NULL), bias);
     in[0] = last ? fused_channels(g, x, false) : x;
-    in[1] = g_widened(g, c->in[1]), in[2] = g_widened(g, c->in[2]);
+    in[1] = g_widened(g, c->in[1]), in[2] = g_widened(g, c->in[2]); /* [batch, channel, space...], [channel] */
     const attr more[] = {attr_int("num_groups", onnx_int(c, "groups", 0)),
                          attr_real("epsilon", onnx_real(c, "epsilon", 1e-5))};
     const node *y = onnx_standard(c, &(onnx_inner){"GroupNormalization", 21, 3, in, COUNT(more), more, 0, NULL});

@@ -9,10 +9,10 @@
 typedef struct heads {
     const onnx_call *c;
     graph *g;
-    int64_t heads, few; /* few: of keys and values */
-    const node *q, *k, *v, *past_k, *past_v;
-    const node *more; /* what is added to the scores anyway, or NULL */
-    const node *mask; /* added to the scores, or truth: where they count; NULL: everywhere */
+    int64_t heads, few;                      /* few: of keys and values */
+    const node *q, *k, *v, *past_k, *past_v; /* [batch, heads, queries, width], [batch, few, keys, width] */
+    const node *more;                        /* what is added to the scores anyway, or NULL */
+    const node *mask;                        /* added to the scores, or truth: where they count; NULL: everywhere */
     bool causal;
 } heads;
 
@@ -39,6 +39,7 @@ static const node *filtered(const heads *h, const node *allowed, const node *mor
     const double far = onnx_real(h->c, "mask_filter_value", -10000);
     if (!allowed)
         return more;
+    /* [batch, 1, 1 or queries, keys] */
     const node *mask = g_call3(g, "where", allowed, g_scalar_like(g, h->q, 0), g_scalar_like(g, h->q, far));
     return more ? g_call2(g, "add", mask, more) : mask;
 }
@@ -50,7 +51,7 @@ static bool read_mask(const heads *h, const node *mask, const node **allowed, er
     graph *g = h->g;
     const int64_t batch = h->q->type.dim[0], n = keys(h);
     const type *t = mask ? &mask->type : NULL;
-    const node *j = g_count(g, n, TS_I64), *from = NULL;
+    const node *j = g_count(g, n, TS_I64), *from = NULL; /* [keys], [batch, 1, 1, 1] */
     *allowed = NULL;
     if (!mask)
         return true;
@@ -98,7 +99,7 @@ static bool attend_all(heads *h, const node *all, const node *mask, const node *
     const onnx_call *c = h->c;
     int64_t size[3], at = 0;
     int n = 0;
-    const node *part[3], *allowed, *y[4];
+    const node *part[3], *allowed, *y[4]; /* part and y [batch, heads, time, width] */
     if (!all || all->type.rank != 3)
         return all ? operands_refuse(2, c->in, e, "[batch, time, in] and weights [in, columns]")
                    : onnx_give(c, out, NULL, e);
@@ -147,6 +148,7 @@ static bool adapt_attention(const onnx_call *c, const node **out, err *e)
         return err_set(e, TS_UNSUPPORTED,
                        "Attention: do_rotary=1 is of other providers; RotaryEmbedding in front is "
                        "expected");
+    /* [batch, time, columns], [columns] */
     const node *all = g_call2(g, "matmul", c->in[0], c->in[1]), *bias = onnx_in(c, 2);
     all = bias ? g_call2(g, "add", all, bias) : all;
     return attend_all(&h, all, onnx_in(c, 3), onnx_in(c, 4), out, e);
@@ -159,8 +161,9 @@ static bool adapt_integers(const onnx_call *c, const node **out, err *e)
     heads h = {.c = c, .g = g, .heads = onnx_int(c, "num_heads", 0)};
     if (keeps_cache(c, e))
         return false;
-    const node *x = c->in[0], *w = c->in[1];
-    const node *all = quantize_product(g, x, onnx_in(c, 6), w, onnx_in(c, 7));
+    const node *x = c->in[0], *w = c->in[1];                                   /* [batch, time, in], [in, columns] */
+    const node *all = quantize_product(g, x, onnx_in(c, 6), w, onnx_in(c, 7)); /* [batch, time, columns] */
+    /* beside [batch, time, columns] */
     const node *by = g_call2(g, "multiply", quantize_rows(g, x, c->in[3], false), quantize_rows(g, w, c->in[4], true));
     all = all && by ? g_call2(g, "multiply", g_cast(g, all, by->type.dtype), by) : NULL;
     return attend_all(&h, g_call2(g, "add", all, c->in[2]), onnx_in(c, 5), onnx_in(c, 8), out, e);
@@ -190,6 +193,7 @@ static bool read_sequences(heads *h, err *e)
 {
     const onnx_call *c = h->c;
     graph *g = h->g;
+    /* [batch, time, width] or packed, [columns] */
     const node *q = c->in[0], *k = onnx_in(c, 1), *v = onnx_in(c, 2), *bias = onnx_in(c, 3);
     const int packed = q->type.rank == 5 ? 3 : k && k->type.rank == 5 ? 2 : 0;
     const node *from = packed == 3 ? q : k;
@@ -215,7 +219,7 @@ static bool adapt_multi_head(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
     heads h = {.c = c, .g = g, .heads = onnx_int(c, "num_heads", 0), .past_k = onnx_in(c, 6), .past_v = onnx_in(c, 7)};
-    const node *allowed, *y[4];
+    const node *allowed, *y[4]; /* [batch, 1, 1 or queries, keys], [batch, heads, time, width] */
     if (onnx_in(c, 8) || onnx_in(c, 9))
         return err_set(e, TS_UNSUPPORTED,
                        "MultiHeadAttention: one cache for all steps, or beams; export with caches that grow");
@@ -271,9 +275,9 @@ static bool adapt_rotary(const onnx_call *c, const node **out, err *e)
                                "[batch, time, width] or [batch, heads, time, width], positions, and "
                                "tables [positions, pairs]");
     const bool flat = x->type.rank == 3;
-    const node *at = positions(g, c->in[1], x->type.dim[0], x->type.dim[flat ? 1 : 2]);
+    const node *at = positions(g, c->in[1], x->type.dim[0], x->type.dim[flat ? 1 : 2]); /* [batch, time] */
     x = flat ? attend_apart(g, x, n ? n : x->type.dim[2] / (2 * pairs)) : x;
-    const node *y = x && at ? rotated(c, x, at, c->in[2], c->in[3]) : NULL;
+    const node *y = x && at ? rotated(c, x, at, c->in[2], c->in[3]) : NULL; /* [batch, heads, time, width] */
     return onnx_give(c, out, flat && y ? attend_together(g, y) : y, e);
 }
 
@@ -316,7 +320,7 @@ static const node *updated(const heads *h, const cache *s, const node *past, con
         return x;
     type t = x->type;
     t.dim[2] = s->room - (past ? past->type.dim[2] : 0);
-    const node *more = t.dim[2] ? g_filled(g, &t, 0) : NULL;
+    const node *more = t.dim[2] ? g_filled(g, &t, 0) : NULL; /* [batch, few, room - past, width] */
     past = more ? joined(g, past, more, 2) : past;
     return g_call3(g, "overwrite axis=2", past, x, s->from);
 }
@@ -326,11 +330,11 @@ static const node *seen(const heads *h, const cache *s)
 {
     graph *g = h->g;
     const int64_t window = onnx_int(h->c, "local_window_size", -1);
-    const node *j = g_count(g, s->room, TS_I64);
-    const node *allowed = g_call2(g, "less_equal", j, s->at);
+    const node *j = g_count(g, s->room, TS_I64);              /* [room] */
+    const node *allowed = g_call2(g, "less_equal", j, s->at); /* [batch, 1, time, room] */
     if (window < 0)
         return allowed;
-    const node *first = g_call2(g, "subtract", s->at, g_scalar(g, TS_I64, (double)window));
+    const node *first = g_call2(g, "subtract", s->at, g_scalar(g, TS_I64, (double)window)); /* [batch, 1, time, 1] */
     return g_call2(g, "logical_and", allowed, g_call2(g, "less", first, j));
 }
 
@@ -345,8 +349,9 @@ static bool add_sink(heads *h, const node *sink)
         t.dim[2] = 1;
         *part[i] = joined(g, *part[i], g_filled(g, &t, 0), 2);
     }
-    const node *zero = g_scalar_like(g, h->q, 0);
+    const node *zero = g_scalar_like(g, h->q, 0); /* [] */
     sink = sink ? g_reshape(g, sink, 4, (int64_t[]){1, h->heads, 1, 1}) : zero;
+    /* [batch, heads, time, 1], behind [batch, heads, time, keys] */
     const node *last = sink ? g_broadcast(g, sink, 4, (int64_t[]){dim[0], h->heads, dim[2], 1}) : NULL;
     const node *mask = h->mask->type.dtype == TS_BOOL
                            ? g_call3(g, "where", h->mask, zero, g_scalar_like(g, h->q, -INFINITY))
@@ -384,7 +389,7 @@ static bool adapt_groups(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     heads h = {.c = c, .g = g};
     cache s;
-    const node *bias = onnx_in(c, 10), *y[4];
+    const node *bias = onnx_in(c, 10), *y[4]; /* beside [batch, heads, time, total], [batch, heads, time, width] */
     for (int i = 0; i < COUNT(no); i++)
         if (onnx_int(c, no[i], 0))
             return err_set(e, TS_UNSUPPORTED, "GroupQueryAttention: %s, 0 expected", no[i]);
@@ -399,7 +404,7 @@ static bool adapt_groups(const onnx_call *c, const node **out, err *e)
     if (!read_cache(&h, &s, e))
         return false;
     if (onnx_int(c, "do_rotary", 0)) {
-        const node *at = onnx_in(c, 9);
+        const node *at = onnx_in(c, 9); /* [batch, time] */
         if (!onnx_in(c, 7) || !onnx_in(c, 8))
             return err_set(e, TS_BAD_INPUT, "GroupQueryAttention: do_rotary=1 without cos_cache and sin_cache");
         at = at ? at : g_reshape(g, s.at, 2, (int64_t[]){h.q->type.dim[0], s.time});
@@ -407,7 +412,7 @@ static bool adapt_groups(const onnx_call *c, const node **out, err *e)
     }
     h.k = updated(&h, &s, h.past_k, h.k), h.v = updated(&h, &s, h.past_v, h.v);
     h.past_k = h.past_v = NULL;
-    const node *present[] = {NULL, h.k, h.v};
+    const node *present[] = {NULL, h.k, h.v}; /* [batch, few, room, width] */
     h.mask = onnx_int(c, "causal", 1)
                  ? seen(&h, &s)
                  : g_call2(g, "less", g_count(g, s.room, TS_I64),

@@ -74,6 +74,7 @@ static const node *zeros(const onnx_call *c, const packing *p, const node *zero)
 static const node *dequantized(const onnx_call *c, const packing *p, const node *which)
 {
     graph *g = c->g;
+    /* [n, blocks, bytes of a block], [n, blocks], [n, blocks] or [] */
     const node *q = c->in[1], *scale = by_blocks(g, c->in[2], p->n, p->blocks, "scales"),
                *zero = zeros(c, p, onnx_in(c, 3));
     int64_t bytes;
@@ -114,6 +115,7 @@ static const node *by_words(const onnx_call *c, const packing *p)
                                  "+16777216*i32(a[i0,i1,4*i2+3])";
     static const float part[] = {1, 0x1p-4F, 0x1p-8F, 0x1p-12F, 0x1p-16F, 0x1p-20F, 0x1p-24F, 0x1p-24F};
     graph *g = c->g;
+    /* x [..., k], scale [n, blocks], zero [n, blocks] or [], q [n, blocks, words] */
     const node *x = c->in[0], *scale = c->in[2], *zero = zeros(c, p, onnx_in(c, 3)), *q;
     const int64_t each = COUNT(part), words = p->block / each, extent[] = {p->n, p->blocks, words};
     type t = x->type;
@@ -129,11 +131,11 @@ static const node *by_words(const onnx_call *c, const packing *p)
     const int64_t rows = type_count(&t) / p->k, all[] = {rows, p->n, p->blocks, words}, last = 3;
     x = g_reshape(g, x, 4, (int64_t[]){rows, p->blocks, words, each});
     const node *sum = g_summed(g, x, 1, &last, false),
-               *parts = g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {each}}, part);
+               *parts = g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {each}}, part); /* [each] */
     const bool zeros = onnx_in(c, 3);
     sum = zeros ? sum : g_call2(g, "multiply", sum, zero);
     x = g_call2(g, "multiply", x, parts);
-    const node *in[] = {x, q, scale, sum, zero};
+    const node *in[] = {x, q, scale, sum, zero}; /* x [rows, blocks, words, each], sum [rows, blocks, words] */
     const node *y = g_element(g, 4 + zeros, in, &(spelling){2, 2, all, "add", word_sum(g, zeros)});
     t.dim[t.rank - 1] = p->n;
     return y ? g_reshape(g, g_scaled(g, y, 0.5), t.rank, t.dim) : NULL;
@@ -151,7 +153,7 @@ static bool adapt_matmul(const onnx_call *c, const node **out, err *e)
     if (onnx_int(c, "weight_prepacked", 0))
         return err_set(e, TS_UNSUPPORTED, "weight_prepacked: the weights lie as one provider wants them; 0 expected");
     p.blocks = (p.k + p.block - 1) / p.block;
-    const node *y = by_words(c, &p), *w = y ? NULL : dequantized(c, &p, onnx_in(c, 4));
+    const node *y = by_words(c, &p), *w = y ? NULL : dequantized(c, &p, onnx_in(c, 4)); /* [..., n], [n, k] */
     y = w ? g_call2(c->g, "matmul", c->in[0], g_swapped(c->g, w)) : y;
     return onnx_give(c, out, y && onnx_in(c, 5) ? g_call2(c->g, "add", y, c->in[5]) : y, e);
 }
@@ -183,14 +185,14 @@ static bool adapt_bnb4(const onnx_call *c, const node **out, err *e)
     if (c->in[1]->type.dtype != TS_U8 || type_count(&c->in[1]->type) != (count + 1) / 2 || c->in[2]->type.rank != 1)
         return operands_refuse(c->n_in, c->in, e,
                                "numbers, u8 with two weights in a byte, and one axis of largest ones");
-    const node *q = g_reshape(g, c->in[1], 1, (int64_t[]){(count + 1) / 2});
+    const node *q = g_reshape(g, c->in[1], 1, (int64_t[]){(count + 1) / 2}); /* [bytes] */
     q = g_element(g, 1, &q,
                   &(spelling){1, 0, &count, "add", "bitand(shr(i32(a[floordiv(i0,2)]),i32(4-4*mod(i0,2))),15)"});
     const node *table = g_const(g, "", &(type){.dtype = TS_F32, .rank = 1, .dim = {COUNT(*bnb4)}}, bnb4[kind]),
-               *largest = stretched(g, c->in[2], 0, block, count);
+               *largest = stretched(g, c->in[2], 0, block, count); /* [16], [n * k] */
     if (!q || !largest)
         return onnx_give(c, out, NULL, e);
-    const node *w = g_cast(g, g_call2(g, "gather axis=0", table, q), largest->type.dtype);
+    const node *w = g_cast(g, g_call2(g, "gather axis=0", table, q), largest->type.dtype); /* [n * k] */
     w = g_reshape(g, g_call2(g, "multiply", w, largest), 2, (int64_t[]){n, k});
     return onnx_give(c, out, g_call2(g, "matmul", c->in[0], g_swapped(g, w)), e);
 }

@@ -21,7 +21,7 @@ static const node *real(const onnx_call *c, int i)
 /* y by the scale that is operand i and the zero behind it; without one as `fallback`. */
 static const node *rounded(const onnx_call *c, const node *y, int i, dtype fallback)
 {
-    const node *zero = onnx_in(c, i + 1);
+    const node *zero = onnx_in(c, i + 1); /* [] or [1] */
     const dtype to = zero ? zero->type.dtype : fallback;
     return quantize_to(c->g, y, one(c->g, c->in[i]), one(c->g, zero), to);
 }
@@ -31,7 +31,7 @@ static const node *rounded(const onnx_call *c, const node *y, int i, dtype fallb
 static const node *softmax_rounded(const onnx_call *c, const node *y)
 {
     graph *g = c->g;
-    const node *zero = onnx_in(c, 4), *steps = g_call1(g, "floor", g_call1(g, "reciprocal", one(g, c->in[3])));
+    const node *zero = onnx_in(c, 4), *steps = g_call1(g, "floor", g_call1(g, "reciprocal", one(g, c->in[3]))); /* [] */
     const dtype to = zero ? zero->type.dtype : c->in[0]->type.dtype;
     y = g_call2(g, "multiply", y, steps);
     return y ? quantize_to(g, y, g_scalar_like(g, y, 1), one(g, zero), to) : NULL;
@@ -44,7 +44,7 @@ static bool adapt_unary(const onnx_call *c, const node **out, err *e)
     const bool last = onnx_int(c, "channels_last", 0);
     if (!onnx_all(c, "11.1", e))
         return false;
-    const node *x = real(c, 0);
+    const node *x = real(c, 0); /* [...]; with channels_last [batch, space..., channel] */
     x = last ? fused_channels(g, x, false) : x;
     const onnx_inner inner = {c->type + strlen("QLinear"), (int)onnx_int(c, "opset", 13), 1, &x, 0, NULL, 0, NULL};
     const node *y = x ? onnx_standard(c, &inner) : NULL;
@@ -60,7 +60,7 @@ static bool adapt_unary(const onnx_call *c, const node **out, err *e)
 static bool adapt_add(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
-    const node *in[2], *zero[3];
+    const node *in[2], *zero[3]; /* in broadcast to y, zero [] */
     if (!onnx_all(c, "11.11.1", e))
         return false;
     for (int i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ static bool adapt_add(const onnx_call *c, const node **out, err *e)
     }
     in[0] = g_cast(g, c->in[0], TS_F32), in[1] = g_cast(g, c->in[3], TS_F32);
     const node *p = g_call2(g, "divide", one(g, c->in[1]), one(g, c->in[6])),
-               *q = g_call2(g, "divide", one(g, c->in[4]), one(g, c->in[6]));
+               *q = g_call2(g, "divide", one(g, c->in[4]), one(g, c->in[6])); /* p, q, by: [] */
     const node *by = g_call2(g, "subtract", zero[2],
                              g_call2(g, "add", g_call2(g, "multiply", p, zero[0]), g_call2(g, "multiply", q, zero[1])));
     const node *y = g_call2(g, "add", g_call2(g, "multiply", in[0], p),
@@ -85,8 +85,8 @@ static bool adapt_multiply(const onnx_call *c, const node **out, err *e)
     if (!onnx_all(c, "11.11.1", e))
         return false;
     const node *product = g_call2(g, "multiply", quantize_centred(g, c->in[0], one(g, onnx_in(c, 2))),
-                                  quantize_centred(g, c->in[3], one(g, onnx_in(c, 5))));
-    const node *factor = g_call2(g, "multiply", one(g, c->in[1]), one(g, c->in[4]));
+                                  quantize_centred(g, c->in[3], one(g, onnx_in(c, 5)))); /* [...] */
+    const node *factor = g_call2(g, "multiply", one(g, c->in[1]), one(g, c->in[4]));     /* [] */
     const node *y = product && factor ? g_call2(g, "multiply", g_cast(g, product, TS_F32), factor) : NULL;
     return onnx_give(c, out, y ? rounded(c, y, 6, c->in[0]->type.dtype) : NULL, e);
 }
@@ -131,14 +131,14 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     if (!onnx_all(c, "11.11", e))
         return false;
-    const node *a = c->in[0], *b = c->in[3], *more = onnx_in(c, 6);
+    const node *a = c->in[0], *b = c->in[3], *more = onnx_in(c, 6); /* [m, k], [k, n], beside [m, n] */
     a = onnx_int(c, "transA", 0) ? g_swapped(g, a) : a, b = onnx_int(c, "transB", 0) ? g_swapped(g, b) : b;
     if (!a || !b)
         return onnx_give(c, out, NULL, e);
-    const node *sum = quantize_product(g, a, onnx_in(c, 2), b, onnx_in(c, 5));
+    const node *sum = quantize_product(g, a, onnx_in(c, 2), b, onnx_in(c, 5)); /* [m, n] */
     sum = more ? g_call2(g, "add", sum, more) : sum;
-    const node *by = g_scaled(g, factor(g, a, c->in[1], b, c->in[4]), onnx_real(c, "alpha", 1));
-    const node *y = scaled(g, sum, by, NULL);
+    const node *by = g_scaled(g, factor(g, a, c->in[1], b, c->in[4]), onnx_real(c, "alpha", 1)); /* beside [m, n] */
+    const node *y = scaled(g, sum, by, NULL);                                                    /* [m, n] */
     return onnx_give(c, out, onnx_in(c, 7) && y ? rounded(c, y, 7, a->type.dtype) : y, e);
 }
 
@@ -146,6 +146,7 @@ static bool adapt_gemm(const onnx_call *c, const node **out, err *e)
 static bool adapt_to_float(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
+    /* [..., m, k], [..., k, n], [..., m, n] */
     const node *a = c->in[0], *b = c->in[1], *sum = quantize_product(g, a, onnx_in(c, 4), b, onnx_in(c, 5));
     return onnx_give(c, out, scaled(g, sum, factor(g, a, c->in[2], b, c->in[3]), onnx_in(c, 6)), e);
 }
@@ -154,10 +155,11 @@ static bool adapt_to_float(const onnx_call *c, const node **out, err *e)
 static bool adapt_dynamic_matmul(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
+    /* [], [], [..., k, n], [..., m, k] */
     const node *scale, *zero, *b = c->in[1], *a = quantize_dynamic(g, c->in[0], &scale, &zero);
     if (!a)
         return onnx_give(c, out, NULL, e);
-    const node *sum = quantize_product(g, a, zero, b, onnx_in(c, 3));
+    const node *sum = quantize_product(g, a, zero, b, onnx_in(c, 3)); /* [..., m, n] */
     return onnx_give(c, out, scaled(g, sum, factor(g, a, scale, b, c->in[2]), onnx_in(c, 4)), e);
 }
 
@@ -180,7 +182,7 @@ static bool adapt_multiply_integers(const onnx_call *c, const node **out, err *e
 static bool adapt_sum_integers(const onnx_call *c, const node **out, err *e)
 {
     const dtype to = dtype_signed(c->in[0]->type.dtype) ? TS_I32 : TS_U32;
-    const node *x = g_cast(c->g, c->in[0], to);
+    const node *x = g_cast(c->g, c->in[0], to); /* [...] */
     return onnx_give(c, out, onnx_standard(c, &(onnx_inner){"ReduceSum", 11, 1, &x, 0, NULL, 0, NULL}), e);
 }
 
@@ -205,8 +207,9 @@ static bool adapt_lstm(const onnx_call *c, const node **out, err *e)
     graph *g = c->g;
     if (!onnx_all(c, "111.....1111", e))
         return false;
+    /* [direction, gates, in], [direction, gates, hidden] */
     const node *w = weights(g, c->in[1], c->in[8], c->in[9]), *r = weights(g, c->in[2], c->in[10], c->in[11]);
-    const node *in[] = {c->in[0], w, r, c->in[3], c->in[4], c->in[5], c->in[6], c->in[7]};
+    const node *in[] = {c->in[0], w, r, c->in[3], c->in[4], c->in[5], c->in[6], c->in[7]}; /* x [time, batch, in] */
     int n = 8;
     while (n > 3 && !in[n - 1])
         n--;

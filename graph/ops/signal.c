@@ -87,16 +87,15 @@ static bool adapt_dft(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y, e);
 }
 
-/* Frames of the signal x [batch, time, 1 or 2], or [batch, time] of reals, `step` apart, times the window [n], each
- * transformed: start [frames, 1], place [frames, n], frame [batch, frames, n, 1 or 2]; the result [batch, frames, n or
- * n / 2 + 1, 2]. */
+/* Frames of the signal x [batch, time, 1 or 2], or [batch, time] of reals, `step` apart, times the window, each
+ * transformed -> [batch, frames, n or n / 2 + 1, 2] */
 static bool adapt_stft(const onnx_call *c, const node **out, err *e)
 {
     double step = 0, length = -1;
     if (!onnx_number(c, 1, &step, e) || !onnx_number(c, 3, &length, e))
         return false;
     graph *g = c->g;
-    const node *x = c->in[0], *window = onnx_in(c, 2);
+    const node *x = c->in[0], *window = onnx_in(c, 2); /* [batch, time, 1 or 2], [n] */
     if (x->type.rank == 2)
         x = g_call1(g, "expand_dims axes=[2]", x);
     if (length < 0)
@@ -107,9 +106,10 @@ static bool adapt_stft(const onnx_call *c, const node **out, err *e)
             "STFT: frames of %g, %g apart, of a signal of rank %d: rank 2 or 3 and frames of 1 to its length expected",
             length, step, x->type.rank);
     const int64_t n = (int64_t)length, pace = (int64_t)step, frames = (x->type.dim[1] - n) / pace + 1;
-    const node *start = g_scaled(g, g_count(g, frames, TS_I64), (double)pace);
+    const node *start = g_scaled(g, g_count(g, frames, TS_I64), (double)pace); /* [frames] */
+    /* [frames, n] */
     const node *place = g_call2(g, "add", g_reshape(g, start, 2, (int64_t[]){frames, 1}), g_count(g, n, TS_I64));
-    const node *frame = g_call2(g, "gather axis=1", x, place);
+    const node *frame = g_call2(g, "gather axis=1", x, place); /* [batch, frames, n, 1 or 2] */
     if (window)
         frame = g_call2(g, "multiply", frame, g_reshape(g, window, 2, (int64_t[]){type_count(&window->type), 1}));
     frame = g_callf(g, 1, &frame, "dft axis=2 length=%lld onesided=%lld", (long long)n,
@@ -127,7 +127,7 @@ static bool adapt_mel(const onnx_call *c, const node **out, err *e)
         if (!onnx_number(c, i, &v[i], e))
             return false;
     const node *y = g_callf(c->g, 0, NULL, "mel_weights bins=%lld length=%lld rate=%lld low=%.17g high=%.17g",
-                            (long long)v[0], (long long)v[1], (long long)v[2], v[3], v[4]);
+                            (long long)v[0], (long long)v[1], (long long)v[2], v[3], v[4]); /* [length / 2 + 1, bins] */
     return onnx_give(c, out, g_cast(c->g, y, to), e);
 }
 

@@ -190,7 +190,7 @@ static const node *turned(const node *n)
 /* Blocks [p, rows, columns], leading axes being rows */
 static const node *blocks(graph *g, const node *x, char of)
 {
-    const node *b = g_callf(g, 1, &x, "strassen_blocks role=%c", of);
+    const node *b = g_callf(g, 1, &x, "strassen_blocks role=%c", of); /* [p, ..., rows, columns] */
     const int r = b ? b->type.rank : 0;
     if (r <= 3)
         return b;
@@ -218,7 +218,7 @@ static void spread(const node **a, const node **b)
 {
     if (strcmp((*a)->op->name, "reshape") || strcmp((*b)->op->name, "reshape"))
         return;
-    const node *x = (*a)->in[0], *y = (*b)->in[0];
+    const node *x = (*a)->in[0], *y = (*b)->in[0]; /* [..., rows, k], [..., rows, n] */
     const int r = x->type.rank;
     const bool same = r > 1 && r == y->type.rank &&
                       !memcmp(x->type.dim, y->type.dim, (size_t)(r - 1) * sizeof *x->type.dim);
@@ -249,7 +249,7 @@ typedef struct steady {
 /* The largest power of two that is not above x, where there is one that is not very large; else 1 */
 static const node *power(graph *g, const node *x)
 {
-    const node *y = g_call1(g, "bitcast to=i32", x);
+    const node *y = g_call1(g, "bitcast to=i32", x); /* of x's shape */
     y = g_call1(g, "bitcast to=f32", g_formula(g, 1, &y, "bitand(a, 2139095040)"));
     return g_formula(g, 1, &y, "a > 0 && a < 1e30 ? a : 1");
 }
@@ -259,14 +259,14 @@ static bool make_steady(graph *g, const node *b, steady *s)
 {
     const node *count = g_count(g, b->type.dim[0], TS_I64), *size = g_call1(g, "max axes=[1]", g_call1(g, "abs", b));
     for (int i = 0; i < 2; i++) {
-        const node *place = g_call1(g, "argmax axis=0 keepdims=1", size);
+        const node *place = g_call1(g, "argmax axis=0 keepdims=1", size); /* [1] */
         s->place[i] = g_known(g, place, b->label);
         s->row[i] = g_known(g, g_call2(g, "gather axis=0", b, place), b->label);
         size = g_formula(g, NODES(size, count, place), "b == c ? -1 : a");
     }
     size = g_call1(g, "expand_dims axes=[1]", size);
     const node *rest = g_formula(g, NODES(b, size), "b < 0 ? 0 : a"),
-               *scale = power(g, g_call1(g, "sqrt", g_call1(g, "sum_square axes=[0]", rest)));
+               *scale = power(g, g_call1(g, "sqrt", g_call1(g, "sum_square axes=[0]", rest))); /* [k, n], [n] */
     s->rest = g_call2(g, "divide", rest, scale);
     s->scale = g_known(g, scale, b->label);
     return s->rest && s->scale;
@@ -275,7 +275,7 @@ static bool make_steady(graph *g, const node *b, steady *s)
 /* y [..., rows, n] of a [..., rows, k] and what is left of b, as it is of all of b */
 static const node *steadied(graph *g, const node *y, const node *a, const steady *s)
 {
-    const node *in[6] = {y, s->scale};
+    const node *in[6] = {y, s->scale}; /* [..., rows, n], [n]; then [..., rows, 1] and [1, n], twice */
     for (int i = 0; i < 2; i++)
         in[2 + 2 * i] = g_call2(g, "gather axis=-1", a, s->place[i]), in[3 + 2 * i] = s->row[i];
     return g_formula(g, 6, in, "a * b + c * d + e * f");
@@ -290,7 +290,7 @@ typedef struct factors {
 
 static bool factors_of(const node *product, factors *f)
 {
-    const node *a = product->in[0], *b = product->in[1];
+    const node *a = product->in[0], *b = product->in[1]; /* [..., rows, k], [k, n] */
     const int r = a->type.rank;
     if (product->type.dtype != TS_F32 || a->type.dtype != TS_F32 || b->type.dtype != TS_F32 || r < 2 || r >= MAX_RANK ||
         b->type.rank != 2 || !type_count(&product->type) || !type_count(&a->type))
@@ -344,6 +344,7 @@ const node *strassen_matmul(graph *g, const node *product)
         return NULL;
     /* Sums of weights that change are large, and are not kept from the way there for the way back. */
     const node *b = blocks(g, uneven ? s.rest : f.right ? g_rematerialized(g, f.b) : f.b, f.left ? 'y' : 'b');
+    /* [7, rows, columns], of both factors */
     const node *sum[] = {blocks(g, f.a, f.right ? 'y' : 'a'), f.known ? g_known(g, b, product->in[1]->label) : b};
     const node *y = g_callf(g, 2, sum, "einsum equation=%s",
                             f.left    ? "amy,amz->ayz"
