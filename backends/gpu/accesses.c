@@ -11,7 +11,7 @@ static gpu_access *access_of(const figuring *c, const touch *t)
     while (i < f->n_access && (f->access[i].s != s || f->access[i].load != t->load ||
                                f->access[i].shared != t->shared || f->access[i].copy != t->copy))
         i++;
-    if (i == MAX_ACCESS || t->load < 0 || t->load > MAX_LOADS) /* sums that merge, and states, have no name */
+    if (i == MAX_ACCESS || t->load < 0 || t->load > MAX_LOADS) /* sums being merged and carried states have no name */
         return NULL;
     f->n_access += i == f->n_access;
     f->access[i].s = s, f->access[i].load = t->load, f->access[i].shared = t->shared, f->access[i].copy = t->copy;
@@ -24,7 +24,7 @@ static void add(const figuring *c, const touch *t, double times, double parts, d
     gpu_figures *f = c->f;
     gpu_access *a = access_of(c, t);
     const double share = t->share;
-    if (a && !a->parts && times > 0) /* of one warp's, or of one row of a box */
+    if (a && !a->parts && times > 0) /* the figures of one warp, or of one row of a box */
         a->parts = (int64_t)(parts / times + 0.5), a->least = (int64_t)(least / times + 0.5);
     if (a)
         a->times += share * times;
@@ -34,8 +34,7 @@ static void add(const figuring *c, const touch *t, double times, double parts, d
         f->moved += share * parts * SECTOR, f->asked += share * least * SECTOR;
 }
 
-/* Rows of a box, of which what lies outside of the tensor is not read; a sector that goes on where the row before ended
- * comes once. */
+/* Rows of a box, less what lies outside of the tensor. A sector that two rows share is counted once. */
 static void add_box(const figuring *c, const touch *t)
 {
     const box *b = t->box;

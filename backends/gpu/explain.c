@@ -22,7 +22,7 @@ static void put_access(text *t, const kernel *k, const gpu_access *a)
              a->shared ? "cycles" : "sectors", (long long)a->parts, (long long)a->least);
 }
 
-/* Slices of a unit that several warps share: whose the device brings, and why lanes copy the others */
+/* Slices of a unit that several warps share: which ones the device copies, and why lanes copy the others */
 static void put_slices(text *t, const plan *p, const kernel *k, const stage *s)
 {
     ENDED_BY(text_free) text boxes = {0}, lanes = {0};

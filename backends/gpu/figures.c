@@ -10,8 +10,7 @@ bool gpu_by_unit(const stage *s, unit_loops *u)
 }
 
 /* ---- the time ---- */
-/* Cycles of one processor for all operations of the kernel: each stage at the rate of the unit that forms its products,
- * or of lanes. */
+/* Cycles of one processor for the kernel's arithmetic: each stage at the rate of its matrix unit, or of lanes. */
 static double products_of(const figuring *c)
 {
     double operations = 0, cycles = 0;

@@ -46,8 +46,7 @@ static void put_copies(const dealt *d, nesting *b)
         nest_copy(b, b->s, d->staged[i], 1);
 }
 
-/* Trips around what the group does at once: of a result to other groups, or one after the other where stages share them
- */
+/* The loops around a group's work: result axes go to other groups, or are serial where stages share them */
 static void put_around(const dealt *d, nesting *b)
 {
     const stage *s = d->s;
@@ -180,8 +179,8 @@ static void deal_points(dealt *d, int64_t lanes, bool many)
     gpu_deal(d, results(d->s), lanes);
 }
 
-/* An operand that memory walks along another axis than the result (*row), and can be copied: as a square of both, so
- * that lanes read neighbours and write neighbours. -1: there is none, or more than one. */
+/* The one operand that is contiguous along another axis (*row) than the result and can be copied in square tiles, so
+ * that both reads and writes touch neighbours; -1: there is none, or more than one. */
 static int turned(const dealt *d, int column, int *row)
 {
     const stage *s = d->s;
@@ -236,7 +235,7 @@ static int along(const plan *p, const stage *s)
     return axis >= s->n_result && (s->extent[axis] >= piece || !s->n_result) ? axis : -1;
 }
 
-/* Lanes along the fold: four pieces for each of them, but a warp where there is that much. */
+/* Lanes along the fold: one for every four vectors, but a warp where there are as many vectors. */
 static void deal_across(dealt *d, int a, int64_t lanes)
 {
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s)),
@@ -253,7 +252,7 @@ static void deal_across(dealt *d, int a, int64_t lanes)
     gpu_deal(d, results(d->s), side);
 }
 
-/* Memory walks the results: lanes go along them; the fold gets those that are left, or that other groups wait for. */
+/* Memory is contiguous along the results, so lanes go along them; the fold gets the lanes left over, and groups. */
 static void deal_down(dealt *d, int64_t lanes)
 {
     const int64_t processors = d->p->on->workers, rows = gpu_steps(d, results(d->s));
@@ -267,7 +266,7 @@ static void deal_down(dealt *d, int64_t lanes)
         gpu_deal(d, folds(d->s), own);
 }
 
-/* The same order of sums as elsewhere: partial ones of as many lanes as there are, and each whole in one lane */
+/* Sums in the order that other targets have: the same partial sums, each formed whole by one lane */
 static void deal_alike(dealt *d, int64_t lanes)
 {
     const int a = sums_along(d->p, d->k, d->s);
@@ -313,7 +312,7 @@ static int last_dealt(const kernel *k)
     return k->n_shared - (kernel_carried(k) < 0 ? 1 : 2);
 }
 
-/* Bytes that the stages hand on within a group, or to its next trip, for one in such steps of the last axis dealt */
+/* Bytes of shared memory for what stages hand on or carry to the next trip, at that step of the last dealt axis */
 static double handed_on(const kernel *k, int64_t step)
 {
     double sum = 0;
@@ -337,8 +336,8 @@ static bool all_by_units(const plan *p, const kernel *k)
     return all;
 }
 
-/* Of products: a group reads again what rows share, which is worth about four of them, or two trips of a matrix unit;
- * the last round of groups should be a full one. */
+/* Rows of a group with products. More rows share what is read again, worth up to four rows or two trips of a matrix
+ * unit; the last wave of groups should be full. */
 static int64_t rows_of_products(const plan *p, const kernel *k, int64_t others)
 {
     enum { MOST = 64 };
@@ -407,8 +406,8 @@ void gpu_guess_shared(const plan *p, const kernel *k, nesting *b)
                  a == kernel_carried(k) ? GPU_SERIAL : GPU_BLOCK);
 }
 
-/* Where fewer than four rows at once, or one trip of a matrix unit, would hand on their scores, and what softmax makes
- * of them, in shared memory: what rows read again is worth four of them (above). */
+/* Keys of a block where whole rows of scores are too long: those of as few rows as are worth a group (four, or one trip
+ * of a matrix unit) would take half of shared memory. 0: rows stay whole. */
 int64_t gpu_guess_block(const plan *p, const streaming *s)
 {
     enum { BLOCK = 128, HANDED_ON = 3 };

@@ -76,7 +76,7 @@ static double slices_of(const choice *q, const shape *s) /* of the whole sum */
     return n;
 }
 
-static bool one_slice(const choice *q, const shape *s) /* is all that there is: nothing comes meanwhile */
+static bool one_slice(const choice *q, const shape *s) /* the only one: no copy overlaps with products */
 {
     return slices_of(q, s) < 2 || !(q->copied[0] || q->copied[1]);
 }
@@ -151,7 +151,7 @@ static void choose_warps(const choice *q, shape s, ranking *r)
                 rank(r, &s, cycles(q, &s));
 }
 
-/* Four warps take 64 rows, one below the other, and all columns of the block. */
+/* A unit of four warps: they take 64 rows, 16 each, and all columns of the block. */
 static void choose_together(const choice *q, shape s, ranking *r)
 {
     const int64_t left = q->c->none.left[q->row], rows = s.rows < left ? s.rows : left;
@@ -177,7 +177,7 @@ static ranking choose(const choice *q)
 }
 
 /* ---- the loops ---- */
-/* Of the result: dealt to groups, or one after the other where the loops around leave more than a block, or less */
+/* Loops over blocks of the result: dealt to groups, or serial where the loops around leave more or less than one */
 static void put_blocks(const choice *q, const shape *s, nesting *b)
 {
     const product *c = q->c;
@@ -214,7 +214,7 @@ static void put_all(const choice *q, const shape *s, nesting *b)
 }
 
 /* ---- whether there is one ---- */
-/* Nothing takes f32 in fewer bits that does not say so. after: the one before; NULL: the first */
+/* The next unit behind `after` (NULL: the first) for the operands. f32 is shortened to TF32 only where a rule asks. */
 static const matrix_unit *unit_for(const product *c, const matrix_unit *after)
 {
     const bool fewer = c->k->compute && !strcmp(c->k->compute, "tf32");
@@ -250,7 +250,7 @@ static bool product_reads(const kernel *k, const node *n)
     return any;
 }
 
-/* Bytes of shared memory for slices of a product: beside what stages hand on and carry, as units would have it. */
+/* Bytes of shared memory left for slices, beside what the stages hand on and carry. */
 static int64_t room_for(const product *c)
 {
     const kernel *k = c->k;

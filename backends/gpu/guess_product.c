@@ -20,15 +20,14 @@ typedef struct ranking {
     double fewest, after;
 } ranking;
 
-/* Instructions of warps that a processor begins in a cycle, one of which reads or writes shared memory; those that move
- * an element there: a load and a store, and what finds their places by two divisions. Registers for addresses and
- * counters. */
+/* Warp instructions that a processor issues in a cycle; instructions to copy one element to shared memory: a load, a
+ * store, and two divisions to find both addresses; registers for addresses and counters. */
 enum { ISSUED = 4, MOVES = 12, OVERHEAD = 52 };
-enum { IDLE = 2 };               /* times as long, if need be, so that no lanes of a group of other stages stand by */
+enum { IDLE = 2 };               /* a tile that leaves lanes of the group idle has to be so many times as fast */
 enum { MEET = 30, BEGIN = 100 }; /* cycles until all lanes have met; until a group has begun */
 
 /* ---- which axes ---- */
-static uint32_t left_over(const product *c, uint32_t axes) /* those of them that have something left */
+static uint32_t left_over(const product *c, uint32_t axes) /* the axes of more than one element */
 {
     for (int a = 0; a < c->s->n_axis; a++)
         if (nest_left(c->k, c->s, a, -1) <= 1)
@@ -206,7 +205,7 @@ static double cycles(const product *c, const candidate *q)
                                    merge);
 }
 
-/* Less than half of the tile would be work. */
+/* More than half of the tile would be padding. */
 static bool too_large(const dealt *none, uint32_t axes, int64_t tile)
 {
     return tile >= 2 * int_power(gpu_steps(none, axes));
@@ -243,8 +242,7 @@ static void choose_tile(const product *c, candidate q, ranking *r)
                     choose_lanes(c, q, r);
 }
 
-/* Where results are fewer than a block for every processor, the sum may be in parts, of so many steps at least that a
- * group is worth its beginning. */
+/* With fewer results than blocks for all processors, the sum is cut in parts, each long enough to pay for its group. */
 static ranking choose(const product *c)
 {
     enum { PARTS_MOST = 128, STEPS = 128, BLOCK = 32 * 32 };

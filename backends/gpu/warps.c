@@ -1,7 +1,7 @@
 /* warps.c - what the lanes of one warp touch together. */
 #include "backends/gpu/figuring.h"
 
-static bool is_new(const int64_t *seen, int n, int64_t what) /* neighbours have mostly the last one */
+static bool is_new(const int64_t *seen, int n, int64_t what) /* searched backwards: most share the last one */
 {
     while (n && seen[n - 1] != what)
         n--;
@@ -29,8 +29,8 @@ int64_t warp_sectors_least(const int64_t *at, int n, int64_t bytes)
     return int_ceil_div(count * bytes, SECTOR);
 }
 
-/* Cycles in which banks of four bytes give a warp its words: each bank one word at a time, the same to all who ask for
- * it. Lanes that move more than four bytes go by as many at a time as fill the banks. */
+/* Cycles in which shared memory serves a warp: each bank gives one word a cycle, to all lanes that ask for that word.
+ * Wider accesses are served in turns of as many lanes as fill the banks. */
 int64_t warp_cycles(const int64_t *at, int n, int64_t bytes)
 {
     const int together = (int)(BANKS * BANK / (bytes > BANK ? bytes : BANK));

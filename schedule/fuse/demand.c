@@ -41,7 +41,7 @@ static void restrict_item(item *it, const box *b)
         const double count = b->dim[d].high - b->dim[d].low + 1;
         if ((streams && d == it->stream) || count < 1 || count > 0.75 * (double)it->extent[d] || weighs_along(it, d))
             continue;
-        if (it->varies[d].by && count > 1) /* where it ends at other extents is not known */
+        if (it->varies[d].by && count > 1) /* the box would end at an unknown place at other extents */
             continue;
         it->low[d] = (int64_t)b->dim[d].low, it->extent[d] = (int64_t)count, it->varies[d] = (varying){0};
     }

@@ -121,7 +121,7 @@ static void define(fuser *f, item *it)
     it->n_axis = s.n_axis;
     it->fold = x_find_fold(it->value) != NULL;
     if (!it->fold && !x_alone(it->value))
-        it->n_axis = it->node->type.rank; /* times 0, or modulo 1, nothing is left of what was folded */
+        it->n_axis = it->node->type.rank; /* factors of 0 and modulo 1 cancelled all that was folded */
     if (!it->main)
         it->main = it->node;
 }
@@ -135,8 +135,8 @@ static bool is_computed(const expr *load) /* at a place that data say */
     return any;
 }
 
-/* Movement from places that data say, each of them checked, which pointwise work reads more than once: it is done once
- * and what follows reads neighbours. */
+/* Whether it gathers from checked, data-dependent places for pointwise work that reads elements several times:
+ * gathering once lets that read neighbours. */
 static bool is_gathered(const fuser *f, const item *it)
 {
     const item *from = it;
@@ -154,7 +154,7 @@ static bool is_gathered(const fuser *f, const item *it)
     return any;
 }
 
-static bool all_at_home(const fuser *f, const item *it) /* who reads it; movement may end up anywhere */
+static bool all_at_home(const fuser *f, const item *it) /* all readers are on its device; movement may be anywhere */
 {
     bool all = !item_crosses(f, it);
     for (int i = 0; f->p->placed && i < it->n_reader && all; i++)
@@ -182,7 +182,7 @@ static bool widens(const item *r, const expr *load)
     return r->raw->kind == X_CAST && load && item_walks_along(load, r);
 }
 
-/* Whether it is computed no more often in reader r, as which it goes through movement */
+/* Whether it is computed no more often in reader r, to which it goes through movement */
 static bool fits_in(const item *r, const item *it, const expr *load, reason *why)
 {
     if (!load)

@@ -42,7 +42,7 @@ static int64_t uses(const expr *x, const node *n, int64_t axis, int64_t *subscri
 static inlining measured(fuser *f, const item *it)
 {
     inlining b = {.subscript = 1};
-    int64_t anywhere = 0; /* uses by what several kernels take in: counted for each of them */
+    int64_t anywhere = 0; /* uses inside values that several kernels compute: counted once for each */
     for (int i = 0; i < it->n_reader; i++)
         if (f->item[it->reader[i]]->owner)
             f->item[it->reader[i]]->owner->inlining.tally = 0;
@@ -97,7 +97,8 @@ static bool is_folded(void *user, const atom *a) /* it walks axes that the site 
     return a->kind == A_VAR ? !(kept >> a->var & 1) : (x_axes(a->x) & ~kept) != 0;
 }
 
-/* It is no sum of axes, and changes along folded ones: a floor of several axes does, that of one is a loop's number. */
+/* A subscript that is no affine index of the axes and changes along folded ones. The quotient of one axis is a loop's
+ * number and costs nothing; that of several axes is computed at each step. */
 static bool found_again(const affine *a, const item *by)
 {
     bool any = false;
@@ -109,7 +110,8 @@ static bool found_again(const affine *a, const item *by)
     return any;
 }
 
-/* Moving it once would take longer. Lanes of a vector share a place that does not change among them. */
+/* Whether computing the subscripts again costs less than storing the moved value once. Lanes of a vector share a
+ * subscript that is the same for all. */
 static bool may_repeat(fuser *f, item *it)
 {
     const item *by = it->inlining.site;

@@ -19,7 +19,7 @@ int64_t item_volume(const item *it)
     return n;
 }
 
-/* Halves are widened when they are loaded, whatever they become. */
+/* A conversion from halves counts as a view: loads widen them anyway. */
 bool item_is_view(const item *it)
 {
     const expr *x = it->raw;

@@ -112,7 +112,7 @@ static void order_by(layout *y, const type *t, const expr *const *sub) /* dimens
     MUST(layout_seal(y, t));
 }
 
-static bool taken_whole(const fuser *f, const node *n) /* made or read by a routine, or sent: in rows */
+static bool taken_whole(const fuser *f, const node *n) /* routines and transfers take rows */
 {
     const item *it = f->item[n->id];
     if (it->whole || item_crosses(f, it))
@@ -123,7 +123,7 @@ static bool taken_whole(const fuser *f, const node *n) /* made or read by a rout
     return false;
 }
 
-/* As it lay when nothing was computed again, where that can be: sums are formed along what lies in one piece. */
+/* A recomputed value keeps the layout of its original where possible: the layout decides the order of sums. */
 static bool as_before(const fuser *f, const node *n, layout *y)
 {
     const layout *like = checkpointing_like(f->p, n), rows = *y;
@@ -174,7 +174,7 @@ static int dim_along(const stage *s, int axis) /* the dimension of the result th
     return -1;
 }
 
-/* The axis that walks the block of a value that the stage reads, where that is a result axis; else -1. */
+/* The result axis that walks the blocks of an operand; -1: there is none */
 static int kept_axis(const plan *p, const stage *s)
 {
     const expr *load[MAX_LOADS];
@@ -190,8 +190,8 @@ static int kept_axis(const plan *p, const stage *s)
     return -1;
 }
 
-/* The axis along which operands lie, where the stage chooses among neighbours along the last ones: these are unrolled,
- * and vectors need another. Else -1. */
+/* The axis along which operands are contiguous, where the stage chooses among its last axes: those are unrolled, so
+ * vectors need another axis. Else -1. */
 static int apart_axis(const stage *s)
 {
     const expr *load[MAX_LOADS];
@@ -203,8 +203,8 @@ static int apart_axis(const stage *s)
                : -1;
 }
 
-/* The axis along which an instruction of those who read the stage's value takes neighbours: channels of an image, of
- * which products are summed in 32 bits. Else -1. */
+/* The axis along which a dot-product instruction of the readers takes neighbours: channels of an image whose products
+ * are summed in 32 bits. Else -1. */
 static int dots_axis(const fuser *f, const stage *s)
 {
     int dim = -1;
@@ -222,8 +222,8 @@ static int dots_axis(const fuser *f, const stage *s)
     return dim >= 0 && s->store[dim]->kind == X_AXIS && !stage_fold(s) ? s->store[dim]->axis : -1;
 }
 
-/* Of all that the stage reads, or of one value: quotients that there would not be if it lay in rows. Enlarged images
- * have some along pixels anyway. */
+/* Divisions in the subscripts of all operands, or of one, that rows would not need. Enlarged images divide along pixels
+ * in any layout. */
 static int64_t more_quotients(const plan *p, const stage *s, const node *only)
 {
     const expr *load[MAX_LOADS];
@@ -246,7 +246,7 @@ static bool walks_blocks(const plan *p, const kernel *k, const stage *s, const n
     return k->n_stage == 1 && stage_nested(s) && !more_quotients(p, s, n);
 }
 
-/* A dimension of a stage's result, in blocks of so many; false, in rows: not all who walk it can do it so. */
+/* Lays a dimension of a stage's result in blocks. False, and it stays in rows: a reader cannot walk such blocks. */
 static bool lie_in_blocks(const fuser *f, const stage *s, int dim, int64_t block)
 {
     plan *p = f->p;
@@ -261,8 +261,8 @@ static bool lie_in_blocks(const fuser *f, const stage *s, int dim, int64_t block
     return layout_rows(y, t), false;
 }
 
-/* In blocks of a vector; of half a one, where that is computed with as fast and less of them is empty, or where what
- * the stage reads lies so. */
+/* Blocks have the length of a vector, or half of it, where half is as fast and wastes less, or where the operand has
+ * that. */
 static void choose_block(const fuser *f, const kernel *k)
 {
     plan *p = f->p;

@@ -23,7 +23,7 @@ static const expr *one_value(const item *it) /* the load of what it is made of; 
     return found;
 }
 
-/* Others read it, or what it is made of step by step. Else it would come into memory for the sake of this. */
+/* Whether n is in memory anyway: another kernel reads it, or it is computed step by step from one that is. */
 static bool kept_anyway(const fuser *f, const node *n)
 {
     for (;;) {

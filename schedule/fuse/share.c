@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool chooses(const item *it, int axis) /* to be unrolled: its trips share what they load */
+static bool chooses(const item *it, int axis) /* the value is chosen by it: it is unrolled, and trips share loads */
 {
     stage s = {.value = it->value};
     memcpy(s.extent, it->extent, sizeof s.extent);
@@ -61,8 +61,8 @@ static bool same_rows(const fuser *f, const item *a, const item *b, int shared)
     return true;
 }
 
-/* Of the shared loops the last one is taken several trips at a time. Where a slice is used again by trips of others
- * alone, no register tile has its rows: it would be read once for each multiplication. */
+/* Of the shared loops only the last takes several trips at once. Where only trips of the others reuse a slice of the
+ * matrix, no register tile covers its rows, and the slice is read once for each multiplication. */
 static bool has_rows(const item *it, int last, uint32_t lacks, reason *why)
 {
     enum { ROWS = 4 };
@@ -142,7 +142,7 @@ static int latest_before(const fuser *f, int k)
     return id;
 }
 
-/* Nodes older than this do not depend on the kernel: they are in no kernel with one that could. */
+/* Nodes older than the result cannot depend on the kernel: none of their kernels has a member that could. */
 static int oldest_way(const fuser *f, int to)
 {
     int oldest = f->kernel[to].member[0]->node->id;
@@ -159,7 +159,7 @@ typedef struct search {
 } search;
 enum { SEARCHED = 512 };
 
-/* Does n depend on the kernel, from outside? What shares a kernel with n must be there too. */
+/* Whether n depends on the kernel through values outside of it, or a member of n's own kernel does */
 static bool reaches(fuser *f, const node *n, search *s)
 {
     item *it = f->item[n->id];
@@ -199,7 +199,8 @@ static bool is_work(const item *it) /* pointwise, with each element from one pla
     return !it->fold && (!item_is_view(it) || it->gathered);
 }
 
-/* Pointwise work over the same elements: walked in blocks together, what one stage gives the next is still near. */
+/* All members are pointwise over the same elements: walked in blocks, what one stage hands to the next stays in a
+ * cache. */
 static bool all_pointwise(const fuser *f, const cluster *c, const item *b, int shared)
 {
     int dim[MAX_AXIS];
@@ -209,7 +210,7 @@ static bool all_pointwise(const fuser *f, const cluster *c, const item *b, int s
     return all;
 }
 
-/* Values put side by side, a few for each element of what they are: where those are, nothing of them goes to memory. */
+/* Whether b stacks a few of the kernel's values side by side: computed there, none of them goes through memory. */
 static bool is_stack(const fuser *f, const cluster *c, const item *b, int shared)
 {
     enum { FEW = 64 };
@@ -312,10 +313,10 @@ static int loops_in_step(const fuser *f, const cluster *c, const item *b, reason
     if (shared < least)
         return reason_least(why, what, shared, least);
     shared = depth ? depth : shared;
-    /* A mere copy is stored anyway; its reader shares more loops with those that read the reader. */
+    /* A mere copy is stored anyway, and its reader shares more loops with the readers of its own. */
     if (c->n == 1 && item_is_view(c->member[0]) && !c->member[0]->fold && b->fold)
         return reason_is(why, "a copy is stored anyway, and its reader shares more loops with those that read that");
-    /* Attention that shares the batch alone with the mask it reads would keep the scores of all heads and rows. */
+    /* Attention that shared only the batch with its mask would keep the scores of all heads and rows. */
     const int after = b->contracts ? axes_after(f, b) : 0;
     return shared >= after ? shared
                            : reason_least(why, "leading loops in step, as with its own readers", shared, after);
@@ -351,7 +352,7 @@ static int by_node(const void *a, const void *b)
     return (x->node->id > y->node->id) - (x->node->id < y->node->id);
 }
 
-/* Whether all that kernel k reads from elsewhere is computed without it. */
+/* Whether no operand that kernel k reads from outside depends on kernel k. */
 static bool stands_alone(fuser *f, int k)
 {
     const cluster *c = &f->kernel[k];
@@ -361,7 +362,7 @@ static bool stands_alone(fuser *f, int k)
     return alone;
 }
 
-/* One trip of each stage is a call: as many elements as are worth it lie along the last loop that they share. */
+/* Each trip of a stage is a call, so the last shared loop must have enough elements to be worth calls. */
 static bool long_rows(const fuser *f, const cluster *c, int shared)
 {
     enum { LEAST = 16 };

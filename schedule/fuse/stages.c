@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* ---- stages ---- */
-/* A fold of several values in a stream is walked along with the other stages, and then is a scan whose last value
+/* A fold of several values that streams runs in step with the other stages: it becomes a scan of which the last value
  * stays. */
 static const expr *as_scan(arena *mem, const expr *x, int axis)
 {

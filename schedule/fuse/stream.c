@@ -3,7 +3,7 @@
  * that axis is the last, walked in order; what is carried from trip to trip waits in scratch. */
 #include "schedule/fuse/fuse.h"
 
-/* From literals alone: states begin before the loop that carries them. */
+/* Whether all states start from literals: they are set before the loop that carries them. */
 static bool starts_alike(const expr *x)
 {
     const expr *load;
@@ -26,7 +26,7 @@ static int folded_axis(const item *it)
     return axis < MAX_AXIS && it->extent[axis] > 1 && starts_alike(x) ? axis : -1;
 }
 
-/* The dimension of n along which all that r reads of it streams with r; -1: there is none. */
+/* The dimension of n along which all reads of r stream; -1: there is none. */
 static int dimension(const item *r, const node *n)
 {
     const expr *load[MAX_LOADS];
@@ -80,7 +80,7 @@ bool stream_stays(const fuser *f, const item *it)
     return it->stream >= 0 && several && item_is_view(it);
 }
 
-/* Before how many of the axes that what it reads has behind it the fold's own axis stands. */
+/* The place of the fold's own axis: how many axes of several elements the streamed operand has in front of it. */
 static int place_of(const fuser *f, const item *it)
 {
     const expr *load[MAX_LOADS];

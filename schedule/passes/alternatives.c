@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By a rule that is meant for what the model says; or, of `taking`, that asks for another way */
+/* Whether a rule matches the kernel: with `taking` one that asks for the alternative, else one with options for the
+ * operation as the model has it */
 static bool ruled(const plan *p, const kernel *k, bool taking)
 {
     const int of_kernel = p->schema ? schema_match(p->schema, k, 0) : -1,
@@ -36,8 +37,8 @@ static bool ruled(const plan *p, const kernel *k, bool taking)
 static const double MOST_RESIDENT = 1.305;
 static const int64_t FREE_GROWTH = 64 << 20;
 
-/* Of kernels alike: of one operation and types, and as many of them read the same first operand, and share what is made
- * of it. They go the same way as far as there is room. */
+/* Kernels alike: of one operation and types, with as many readers of the first operand, which share what is made of it.
+ * They take the alternative together as far as memory allows. */
 typedef struct kind {
     const kernel *like;
     const char *way; /* its name */
@@ -61,7 +62,7 @@ typedef struct search {
     declined *why; /* by node id: before there are kinds, of nodes that offer another way */
 } search;
 
-/* By how many bytes weights grow with nodes that the plan has not: what is computed, less what that is for. */
+/* Bytes by which weights grow: those computed for nodes that are new to the plan, less those that they replace. */
 static int64_t growth(const search *s, const node *n)
 {
     int64_t bytes = 0;
@@ -86,7 +87,7 @@ static bool alike(const node *a, const node *b)
     return same;
 }
 
-/* What an operation says is cheaper is so for all of its value: of the last layer a class reads one row. */
+/* An alternative computes its whole value; it cannot pay where little of that is read (of a last layer, one row). */
 static bool mostly_read(const kernel *k, reason *why)
 {
     static const double LEAST = 0.5;
@@ -97,15 +98,14 @@ static bool mostly_read(const kernel *k, reason *why)
     return read > LEAST || reason_least(why, "share of its value that is read", read, LEAST);
 }
 
-/* Operations that products are worth with the weights that come from memory beside them: the longer of both hides the
- * shorter but for a part. */
+/* Time in operations: products and the loading of weights overlap, the longer one hides the shorter but for a part. */
 static double with_weights(const target *on, double products, double bytes)
 {
     const double wait = target_flops_per_byte(on, on->n_level - 1) * bytes;
     return fmax(products, wait) + on->cost.exposed * fmin(products, wait);
 }
 
-/* Fewer operations, with the weights and with what is gone through beside them */
+/* Whether the alternative takes less time, its weights and passes over memory counted */
 static bool is_less(const target *on, const way_cost *c, reason *why)
 {
     const double most = (1 - c->least) * with_weights(on, c->plain, c->weights);
@@ -125,8 +125,8 @@ bool alternative_pays(const target *on, const node *n, declined *no)
     return is_less(on, &c, &no->why);
 }
 
-/* Of a plan for all extents in a range: at a small one, and where what is cut in two is odd, too, which computes half a
- * pair more. What n is made of may have been replaced since it was `old`. */
+/* Where extents vary, an alternative has to pay at a small extent too, where half of a pair may be padding. `old` is
+ * the node before its operands were replaced. */
 static bool pays(const plan *p, const node *old, const node *n, declined *no)
 {
     if (!p->n_variable)
@@ -140,7 +140,7 @@ static bool pays(const plan *p, const node *old, const node *n, declined *no)
     return is_less(p->on, &c, &no->why);
 }
 
-/* A rule for the kernel is asked last: it counts as used where it is all that stands against another way. */
+/* Rules are asked last, so that one counts as used only where nothing else stands against the alternative. */
 static bool open_for(const search *s, const kernel *k)
 {
     declined *no = &s->why[k->whole->id];
@@ -197,7 +197,7 @@ static void take_some(kind *k, int64_t *spare)
     *spare -= k->taken * k->growth;
 }
 
-/* The largest first: there is least to do beside the products. Then what costs least, then what shares most. */
+/* The largest products first, beside which other passes cost least; then the least growth; then the most shared. */
 static int by_gain(const void *a, const void *b)
 {
     const kind *x = *(kind *const *)a, *y = *(kind *const *)b;
@@ -214,7 +214,7 @@ static void take(search *s, int64_t spare)
     for (int k = 0; k < s->n; k++)
         order[k] = &s->kind[k];
     qsort(order, (size_t)s->n, sizeof *order, by_gain);
-    bool whole = true; /* what is left beside a part of a kind is not worth kernels of its own */
+    bool whole = true; /* a kind taken in part leaves too little memory for another */
     for (int k = 0; whole && k < s->n; k++) {
         take_some(order[k], &spare);
         whole = !order[k]->taken || order[k]->taken == order[k]->n;
@@ -233,7 +233,7 @@ static const node *alternative_of(const plan *p, graph *g, const node *n)
     return n->op->alternative(g, n);
 }
 
-/* Of what pays, where weights must not grow so far */
+/* The reason for those that would pay but for the memory of their weights */
 static void say_room(const kind *k, declined *one)
 {
     one->way = k->way;
@@ -244,7 +244,7 @@ static void say_room(const kind *k, declined *one)
                     (double)(k->spare - k->taken * k->growth));
 }
 
-/* now: the node that is left as it was, perhaps over others */
+/* now: the node that stays, its operands perhaps replaced */
 static void decline_way(const search *s, const node *old, const node *now)
 {
     declined one = s->why[old->id];
@@ -255,7 +255,7 @@ static void decline_way(const search *s, const node *old, const node *now)
         declined_add(&s->into->mem, &s->into->ways, &one);
 }
 
-/* n, of what stands for `now`, and what it is made of beside the operands of that. What is shared is for the first. */
+/* Notes n and its operands, down to those of `now`, as what replaces `now`. A shared node belongs to the first. */
 static void stands_for(plan *into, const node *n, const node *now, const char *way)
 {
     bool known = n->leaf != NULL;
@@ -345,7 +345,7 @@ static bool find_alternatives(plan *p, plan *into, bool *found, err *e)
     take(&s, room);
     if (!g_rewrite(p->g, p->n_root, p->root, cheaper, &s, root))
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
-    /* What was tried, taken or not, made nodes, and fusion counts them: places of values are by node. */
+    /* Even alternatives that were dropped left nodes in the graph, and plans index buffers by node: fuse anew. */
     *found = s.n || memcmp(root, p->root, (size_t)p->n_root * sizeof *root);
     if (p->n_variable && !extents_rewrite(into, &(extents_rewriting){root, s.done, alternative_of}))
         return true;

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* That are made at once: by workers of a team, or in streams of a device */
+/* How many run at the same time: workers of a team, or streams of a device */
 static int at_once(const plan *p)
 {
     return p->part || p->checkpointing ? 1 : p->on->team ? p->threads : p->on->streams;
 }
 
-/* Made by one worker. A team makes other kernels than scans one by one; to wait in one stream for another takes about
- * as long as until a kernel begins. */
+/* Whether one worker makes it alone. A team does so with scans only. A kernel in a stream must outlast two starts,
+ * since waiting for another stream costs about one. */
 static bool alone(const plan *p, int k)
 {
     const kernel *own = &p->kernel[k];

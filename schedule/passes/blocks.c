@@ -20,7 +20,7 @@ static bool holds(const asking *a, const node *n)
     return false;
 }
 
-/* Another reads what would not be there any more: as many elements as the rows have places of the sum. */
+/* Whether a node outside the group reads a value with as many elements as all scores: blocks never hold it whole. */
 static bool read_outside(const asking *a, double most)
 {
     for (int i = 0; i < a->n_need; i++) {
@@ -37,7 +37,7 @@ static bool read_outside(const asking *a, double most)
     return false;
 }
 
-/* A rule takes something of the group apart, or puts it elsewhere. */
+/* Whether a rule takes the group apart or places a part of it on another device. */
 static bool has_parts(const asking *a)
 {
     const graph *g = a->p->g;
@@ -79,7 +79,7 @@ static const node *in_blocks(plan *p, asking *a, const group *q)
     return y;
 }
 
-/* By result: what stands for one may be an operand of another. */
+/* Keeps the pairs in the order of the old nodes: a replacement may be an operand of another one. */
 static void add_pair(const node **from, const node **to, int n, const node *old, const node *now)
 {
     while (n > 0 && from[n - 1]->id > old->id)

@@ -130,7 +130,7 @@ static void name_shares(retake *r, int at, int *count)
 }
 
 /* ---- what is computed again ---- */
-/* A value that copies are computed from: it is there anyway. */
+/* Whether copies may be computed from n, because it is in memory anyway. */
 static bool is_ground(const retake *r, const node *n)
 {
     return !computed_forward(r, n) || r->stays[n->id] || (r->kept[n->id] && !retake_forgoes(r, n));
@@ -159,8 +159,8 @@ static void take(retake *r, const node *n, int whose)
         r->copy[n->id] = r->from[n->id] >= 0 ? r->from[n->id] : whose;
 }
 
-/* From the end on, so that all who need a copy are known when its operands are asked for. A copy is due with the first
- * kernel that reads it: what is put into its readers needs it when they do. */
+/* From the end on, so that all readers of a copy are known before its operands are visited. A copy is due at the kernel
+ * that first reads it; what is inlined counts where its reader stands. */
 static void find_copies(retake *r)
 {
     for (int id = 0; id < r->p->g->n; id++)
@@ -183,8 +183,8 @@ static void find_copies(retake *r)
 }
 
 /* ---- copies ---- */
-/* What stands for the operands of copies: a value that is there is read through "rematerialize", which makes the
- * difference. */
+/* Replaces the operands of a copy. A value that is kept is read through "rematerialize", so that the copy is not equal
+ * to its original. */
 static void set_grounds(retake *r, const node *n, const node **now)
 {
     bool differs = false;

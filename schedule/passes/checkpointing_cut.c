@@ -22,7 +22,7 @@ typedef struct line { /* copies in the order of the graph; a cut is behind one o
     int *before, *queue;
 } line;
 
-/* What is put into its readers is nowhere: what it reads passes a cut in its stead. */
+/* A value that is inlined is never stored: its operands live until its readers in its stead. */
 static void find_ends(const retake *r, line *l, const int *place)
 {
     for (int i = l->n; i-- > 0;) {

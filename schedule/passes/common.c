@@ -25,7 +25,7 @@ typedef struct part { /* a subexpression, wherever it occurs */
     double steps; /* of one element */
     int users;    /* nodes that have it */
     int last;     /* the id of the latest of these */
-    int within;   /* the part that it is always in; ALONE: there is none */
+    int within;   /* the part that contains every occurrence of it, or ALONE */
     bool lifted, refused;
     const node *made;
     int next; /* in its bucket; -1: it is the last */
@@ -44,7 +44,7 @@ typedef struct search {
 } search;
 
 /* ---- what may be lifted ---- */
-/* A place that is there whatever conditions say */
+/* A load that is in bounds without the conditions around it */
 static bool is_plain_load(const expr *x, const int64_t *extent)
 {
     bool plain = true;
@@ -75,7 +75,7 @@ static double steps_of(const expr *x)
     return n;
 }
 
-/* Halves would be rounded on their way through memory. */
+/* Worth storing: long, and of a dtype that memory keeps exactly (halves would be rounded) */
 static bool is_dear(const expr *x, const int64_t *extent)
 {
     return x->kind == X_CALL && (x->dtype == TS_F32 || x->dtype == TS_F64) && steps_of(x) >= LEAST &&
@@ -94,7 +94,7 @@ static unsigned hash_of(const expr *x)
     return h;
 }
 
-/* x over axes 0, 1, ...; *own has the axes that it had */
+/* x with its axes renumbered 0, 1, ...; own[i] is what axis i was */
 static const expr *numbered(arena *mem, const expr *x, int *n_axis, int *own)
 {
     const expr *axis[MAX_AXIS] = {0};
@@ -138,7 +138,7 @@ static bool spelled_out(const node *n)
     return any && !n->n_output && !n->trip;
 }
 
-/* What is folded, or all there is; NULL: an element cannot be made of it again. */
+/* The expression under the fold, or the whole value; NULL: the node cannot be rebuilt from it. */
 static const expr *body_of(const defn *d)
 {
     const expr *x = d->value;
@@ -199,7 +199,7 @@ static double elements_of(const part *q)
     return n;
 }
 
-/* Shared, and not only within what is lifted itself */
+/* Lifts parts with several readers, unless every occurrence is inside another part that is lifted. */
 static bool choose(search *s)
 {
     bool any = false;
@@ -240,7 +240,7 @@ static const node *lifted(search *s, part *q)
     return q->made;
 }
 
-/* whole, of which x is a part, with a load in place of each part of x that is lifted; the largest first */
+/* whole with each lifted part of x replaced by a load; larger parts are replaced before those inside them. */
 static const expr *with_parts(search *s, const expr *x, const int64_t *extent, const expr *whole)
 {
     int own[MAX_AXIS];

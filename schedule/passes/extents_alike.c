@@ -62,7 +62,7 @@ static bool same_head(const expr *x, const expr *y)
            x->n_state == y->n_state && x->folds == y->folds && x->is_whole == y->is_whole;
 }
 
-/* A place that data say lies below the extent, whatever that is in the run: generated code tests it (varying_place). */
+/* A subscript from data is below the extent of the run, whatever that is: generated code checks it (varying_place). */
 static bool told(const expr *load, int d)
 {
     const expr *x = load->arg[d];
@@ -85,7 +85,7 @@ static const expr *at_sizes(void *user, const expr *x)
     return x->kind == X_SIZE ? x_whole(&q->scratch, q->of->size[x->axis]) : x;
 }
 
-/* An element of a table that is known when a plan is made, as of positions, is a number. */
+/* Replaces a load from a constant table, as of positions, by its number. */
 static const expr *known(void *user, const expr *x)
 {
     const reading *r = user;
@@ -109,7 +109,7 @@ static const expr *reduced(pairing *q, const expr *x, bool here)
     return x_tidy(&q->scratch, q->least ? x_map(&q->scratch, x, known, &(reading){q, here}) : x, q->extent);
 }
 
-/* An element of what is only moved is one of what moves. */
+/* Looks through nodes that only move elements, to the element that is moved. */
 static const expr *through(pairing *q, const expr *x, bool here)
 {
     defn d;
@@ -141,7 +141,7 @@ static bool sums_alike(pairing *q, const affine *a, const affine *b)
     return same;
 }
 
-/* Branch i of a choice "axis < n": where one place is left of the axis, it is that. */
+/* Branch i of a choice "axis < n": where only one value of the axis reaches it, the axis is that number. */
 static bool branch_alike(pairing *q, const expr *x, const expr *y, int i)
 {
     const expr *when = x->arg[0], *at[MAX_AXIS] = {0};

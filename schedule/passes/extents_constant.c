@@ -17,7 +17,7 @@ static bool whole_at(dtype d, const char *at, int64_t i, int64_t *out)
     return whole;
 }
 
-/* Zeros of either sign are the same: -3e38 * 0 is one, where a mask leaves what it multiplies out. */
+/* Zeros of either sign are equal: masks multiply by 0, and -3e38 * 0 is -0. */
 static bool row_apart(dtype d, int64_t n, const char *here, const char *there, int64_t *by)
 {
     if ((!*by || *by == INT64_MIN) && !memcmp(here, there, (size_t)n * (size_t)ts_dtype_bytes(d)))
@@ -59,7 +59,7 @@ int64_t aligned_more(const aligned *a, int64_t at, const int64_t *size)
     return v->by ? extents_at(v, size) : 0;
 }
 
-/* The same, each element by a number of its own: extents beside constants, as of `Shape` */
+/* The same with a difference of its own for each element: results of `Shape` hold extents beside constants. */
 static bool apart_each(pairing *q, aligned *out, const node *a, const node *b)
 {
     const int64_t n = type_count(&a->type);
@@ -100,7 +100,7 @@ bool pairing_align(pairing *q, const node *a, const node *b)
            (out->shift = was, apart_each(q, out, a, b)) || pairing_refuse(q, a, "has other values at another extent");
 }
 
-/* What the element that x loads is more: a choice among the places of those that are. */
+/* The difference of the element that x loads: a choice by its place in the table. */
 static const expr *more_at(pairing *q, const varying *each, const expr *x)
 {
     const expr *place = x_whole(&q->mem, 0), *more = place;

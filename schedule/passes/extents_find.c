@@ -135,7 +135,7 @@ static bool same_trip(pairing *q, const node *a, const node *b)
     return same;
 }
 
-/* What scans are beside their trips' number */
+/* Whether two scans differ in the number of their trips alone */
 static bool same_form(const scan_form *f, const scan_form *o)
 {
     return f->n_state == o->n_state && f->n_slice == o->n_slice && f->n_row == o->n_row && f->until == o->until &&
@@ -160,7 +160,7 @@ static bool same_scan(pairing *q, const node *a, const node *b)
     return same && (same_trip(q, a, b) || (!err_is(q->e) && is_other(q, a)));
 }
 
-/* Results of a scan lie at the same places of its value at all extents: those at the bounds. */
+/* A scan's results stand in one value at offsets that no extent changes: those at the bounds. */
 static bool same_result(pairing *q, const node *a, const node *b)
 {
     int k = 0, other = 0;
@@ -270,8 +270,8 @@ static bool reads_varying(const pairing *q, const expr *x)
     return any;
 }
 
-/* What no nest walks is computed at the bound: right where it goes forwards, one element after another, and nothing of
- * it depends on what lies behind. */
+/* A value that is no nest of loops is computed at the bounds. That is right if it runs forwards, element by element,
+ * and nothing depends on later elements. */
 static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
 {
     return !x_alone(x) || x_folds(x) || (!extents_any(q->p, n) && !reads_varying(q, x) && !sized) ||
@@ -279,7 +279,7 @@ static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
            pairing_refuse(q, n, "goes through all of its operand at once");
 }
 
-/* What a trip computes is computed at the bounds: an element of what is there reads nothing behind the ends. */
+/* A trip is computed at the bounds: the elements that a run has must not read those beyond its extents. */
 static bool sums_varying(const plan *p, const node *n)
 {
     bool any = false;
@@ -364,7 +364,7 @@ static bool unflatten(plan *p, err *e)
     return ok || err_set(e, p->g->err.code, "%s", p->g->err.text);
 }
 
-/* Nothing is learned; what it takes at the least extents is tried where it is not so as it is near the bounds. */
+/* Compares without learning: as near the bounds, and where that fails by what changes at the least extents. */
 static bool holds(pairing *q, const other_extents *x, const node *const *there)
 {
     bool ok = walk(q, x, q->root, there);
@@ -379,7 +379,7 @@ static const node *rewritten(void *user, const node *old, const node *now)
     return q->is[old->id] ? q->rewriting.there(q->p, q->before->of->graph, now) : now;
 }
 
-/* The other graph, of which the nodes have their mates, is rewritten where the plan's was. */
+/* Applies the rewriting of the plan's graph to the other graph, by the nodes that correspond. */
 static bool rewrite(pairing *q, plan *other)
 {
     const pairing *was = q->before;

@@ -8,13 +8,13 @@
 
 static const int64_t MOST_NUMBER = INT64_C(1) << 40; /* that follows a variable: parts of it are sums yet */
 
-static varying finer(const varying *v, int64_t times) /* the same as a part so many times as fine, rounded down */
+static varying finer(const varying *v, int64_t times) /* over `times` as large a denominator */
 {
     varying fine = extents_scaled(v, times);
     return fine.plus += times - 1, fine.per *= times, fine;
 }
 
-/* By how much a number rises, as a part of the variable, if nothing of it was known yet */
+/* The slope of a number that did not depend on the variable so far */
 static bool rises(const pairing *q, varying *v, int64_t here, int64_t there)
 {
     const int64_t high = q->p->variable[q->learns].high, apart = high - q->of->size[q->learns], rise = here - there;
@@ -25,7 +25,8 @@ static bool rises(const pairing *q, varying *v, int64_t here, int64_t there)
     return true;
 }
 
-/* Of all sums that rise so, it begins as the largest one; a smaller one is taken where that is seen to be too large. */
+/* The offset of a rounded quotient is unknown: it starts as the largest possible and shrinks where that proves too
+ * large. */
 static bool rounds(const pairing *q, varying *v, int64_t there)
 {
     varying times = *v;
@@ -34,8 +35,8 @@ static bool rounds(const pairing *q, varying *v, int64_t there)
     return true;
 }
 
-/* At the least extents, and a period above them: what does not rise near the bound does so there, up to what it is
- * here; what rises here is no less than it is there. */
+/* Compares the least extents and those a period above. A number that is constant near the bound may rise there, up to
+ * its value at the bound; one that rises near the bound may have a lower limit there. */
 static bool limits(const pairing *q, varying *v, int64_t here, int64_t there)
 {
     const int64_t least = q->p->variable[q->learns].low, apart = q->of->size[q->learns] - least;

@@ -70,7 +70,7 @@ static void add_sources(search *s, sources *from, const node *n)
 }
 
 /* ---- whether it is worth it ---- */
-static bool moves(search *s, const node *n) /* nothing else is done from its leaf on, and layouts say it */
+static bool moves(search *s, const node *n) /* whether it only moves elements of a leaf, which a layout can express */
 {
     const int64_t count = type_count(&n->type);
     const bool factor = s->factor[n->id];

@@ -140,7 +140,7 @@ typedef struct following {
     int n_said, n_added; /* layouts that rules say of kernels, or that blocks want: at most as many kernels are added */
     added *added;
     int n_node;
-    bool *fixed, *whole, *root; /* by node id: somebody said its layout; a routine makes or takes it; it is a result */
+    bool *fixed, *whole, *root; /* by node id: its layout is settled; a routine makes or takes it; it is a result */
     const node **last;          /* the last copy of it in another layout, or NULL; the one before is its operand */
 } following;
 
@@ -284,8 +284,8 @@ static bool place_operand(following *f, int at, stage *s, int load, const layout
     return read_instead(f, s, n, there), true;
 }
 
-/* An operand that is walked another way than the operation's letters say is no mistake of the rule, which is for more
- * kernels than this. */
+/* A rule serves many kernels: one whose operand has other axes than the operation's letters say is skipped, not
+ * refused. */
 static bool passed_over(plan *p, kernel *k, const stage *s, int load, const rule_layout *y, err *e)
 {
     int axis[MAX_RANK];

@@ -61,7 +61,7 @@ static bool is_load_of(const expr *x, const node *n)
     return x->kind == X_LOAD && x->from == n;
 }
 
-/* The axis along which stage s reads those that are masked; -1: it reads none, -2: in no such way. */
+/* The axis along which stage s reads masked scores; -1: it reads none, -2: it reads them in another way. */
 static int axis_of(const search *f, const stage *s)
 {
     const kernel *k = f->m.k;
@@ -167,7 +167,7 @@ bool mask_count(masking *m, mask_skip *y)
         walked += count[b];
     }
     y->count = count, y->share = y->n ? walked / ((double)y->n * (double)y->grains) : 1;
-    /* The slack is for sums and differences being rounded. */
+    /* The slack covers rounding of sums and differences. */
     m->least = isinf(m->high) ? -(double)FLT_MAX : m->high + margin(m) + fabs(m->high) * 1e-6;
     return y->share < 1;
 }

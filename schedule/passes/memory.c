@@ -267,7 +267,7 @@ static int by_making(const void *a, const void *b)
     return x->first != y->first ? x->first - y->first : x->index - y->index;
 }
 
-/* Values that lie over each other are one, from the first one's making to the last one's end, as large as the first. */
+/* Values that share memory are placed as one, alive from the first one's kernel to the last one's last reader. */
 static int64_t place_all(plan *p, buffer **all, int n)
 {
     buffer **placed = arena_array(&p->mem, (size_t)n + 1, sizeof *placed);

@@ -136,7 +136,7 @@ static int64_t grain_around(const making *m, int load)
     return p->on->align;
 }
 
-/* Multiples of so many bytes at which an input begins in every trip */
+/* The alignment, in bytes, of an input in every trip */
 static int64_t grain_of(const making *m, const node *input)
 {
     const trip_address a = address_of(m, input);
@@ -192,8 +192,8 @@ static plan *try_plan(const making *m, const target *on, int n, const node *cons
     return NULL;
 }
 
-/* Whether a trip is little against what it takes to begin its kernels: several workers would be waiting for each other
- * rather than working, as a barrier takes about as long. */
+/* Whether a trip takes little more time than its kernels take to start. A barrier takes about as long as a start, so
+ * several workers would mostly wait. */
 static bool is_small(const plan *q)
 {
     const target *on = q->on;
@@ -204,7 +204,7 @@ static bool is_small(const plan *q)
         const double a = flops > 0 ? q->kernel[k].flops / flops : 0, b = bytes > 0 ? q->kernel[k].bytes / bytes : 0;
         seconds += a > b ? a : b;
     }
-    const double worth = on->team ? 4 : 1; /* times that; of a device all of it is what one worker does for many */
+    const double worth = on->team ? 4 : 1; /* starts; one worker of a device is slower, so less is left to it */
     return seconds < worth * on->cost.start_seconds * (q->n_kernel + 1);
 }
 

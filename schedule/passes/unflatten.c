@@ -38,8 +38,8 @@ static bool is_reshape(graph *g, const node *n, arena *mem)
                       g_defn(y, mem, &other, &g->err) && x_same(d.value, other.value));
 }
 
-/* How many first axes of `from` the first one of `to` is; 0: one, or `to` is another shape. Of axes of one element
- * those that `to` has no place for are among them, where others follow. */
+/* How many leading axes of `from` are merged in the first axis of `to`; 0: none are, or the shapes do not match.
+ * Leading axes of extent 1 that `to` lacks count too. */
 static int joined(const type *from, const type *to)
 {
     int64_t count = 1;
@@ -142,7 +142,7 @@ static bool divides(const expr *x)
     return any;
 }
 
-/* The axis that goes along flattened axes, where the result does not take them apart */
+/* The axis over merged axes, where the result keeps them merged */
 static const expr *find_axis(void *user, const expr *x)
 {
     splitting *s = user;
