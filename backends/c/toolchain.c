@@ -204,13 +204,13 @@ static bool make_job(build *b, int i, job *out, err *e)
     return work_folder_write(&b->folder, arena_format(&b->mem, "u%d.c", i), u->text, strlen(u->text), e);
 }
 
-typedef struct compiling { /* jobs are of the missing units, the longest first, lest one is left alone at the end */
+typedef struct compiling { /* jobs: of the missing units, the longest first, so that none ends up alone */
     build *b;
     int *unit;
     job *job;
 } compiling;
 
-/* What a unit or a program was made with otherwise than asked is kept beside it. */
+/* Caches how a unit was compiled where that differs from the request, so that a cached unit can report it too. */
 static digest note_key(const digest *of)
 {
     hasher *h = hash_open();

@@ -8,7 +8,8 @@ dtype source_dtype(const emitter *m, int load)
     return stored_as(m->p, m->s->load[load]->from);
 }
 
-/* In elements. An input of a part lies where the whole plan has it, which may be aligned less. */
+/* The alignment in elements of a load's memory. An input of a part lies in the whole plan's memory, whose alignment may
+ * be smaller. */
 int64_t place_grain(const emitter *m, int load)
 {
     const plan *p = m->p;
@@ -18,7 +19,8 @@ int64_t place_grain(const emitter *m, int load)
     return grain > 1 ? grain : 1;
 }
 
-/* Raises low and lowers high to what a condition says of a: 0 <= place bounds a by what it lies beside place. */
+/* Narrows [low, high], the range of a, under a condition. A bound on `place` bounds a too: a is place plus their
+ * difference, whose range is known. */
 static void bounds_under(emitter *m, const expr *condition, const affine *a, const affine *const *axis, int64_t *low,
                          int64_t *high)
 {
@@ -36,7 +38,7 @@ static void bounds_under(emitter *m, const expr *condition, const affine *a, con
         *high = sum;
 }
 
-/* Another condition may be around that of a copy, which then is asked for what nobody reads. */
+/* Whether a subscript stays inside its dimension. A copy made under a condition need not be inside where that fails. */
 static bool within(emitter *m, const affine *a, int64_t extent, const affine *const *axis)
 {
     int64_t low, high;
@@ -53,8 +55,8 @@ const expr *checked_place(emitter *m, const expr *at, int64_t extent)
     return done ? at : x2(m->mem, "at", at, x_whole(m->mem, extent));
 }
 
-/* Subscripts of a load; one that is not linear is checked against its dimension when it runs. A copy also takes what a
- * condition keeps the tile from reading (padding, the other part of a concat): there it reads the nearest element. */
+/* Subscripts of a load; a non-linear one is checked when the kernel runs. A copy also covers elements that a condition
+ * hides from the tile (padding, the other part of a concat): there it reads the nearest element. */
 static void subscripts(emitter *m, const expr *load, const affine *const *axis, const affine **out)
 {
     for (int i = 0; i < load->n; i++) {
@@ -71,14 +73,13 @@ static void subscripts(emitter *m, const expr *load, const affine *const *axis, 
     }
 }
 
-/* An axis counted from where the slice begins. Inside a tile that is part of where the tile starts, which
- * its pointer has. */
+/* An axis counted from the start of the slice. In a tile that start is part of its pointer already. */
 static const affine *relative(emitter *m, const affine *axis, const affine *base)
 {
     return m->tile.made ? axis : affine_add(&m->sp, axis, base, -1);
 }
 
-/* In the slice that a stage of this kernel holds: shared axes count from where the shared loops stand, the
+/* The offset in a slice that an earlier stage left: shared axes count from the current trip of the shared loops, the
  * others from 0. */
 static const affine *slice_offset(emitter *m, const stage *from, const affine *const *sub, const affine *const *axis)
 {

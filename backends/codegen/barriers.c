@@ -31,7 +31,7 @@ static bool diverges(const stmt *s, const dialect *d)
     return s->divergent || (r && r->divergent);
 }
 
-/* The loop or test around a barrier that not all pass; NULL: there is none */
+/* The loop or condition that makes only some workers reach a barrier in it; NULL: there is none */
 static const stmt *stray(const stmt *in, const dialect *d, const stmt *around)
 {
     const stmt *found = NULL;

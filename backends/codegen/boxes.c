@@ -89,7 +89,7 @@ static void end_barriers(emitter *m, const ring *r)
     of_barriers(m, r, m->d->box->end);
 }
 
-/* Phases go on from one time that the ring is walked to the next: each that began has ended then. */
+/* Makes the barriers once, outside of the loops around the ring: phases continue from one walk of it to the next. */
 void boxes_around(emitter *m)
 {
     bool within = false;

@@ -16,7 +16,7 @@ static dtype state_dtype(const emitter *m, int k)
     return m->s->value->arg[k]->dtype;
 }
 
-/* Before the loop: what states are, one after the other; lanes of a group share that. */
+/* Before the loop: sets the states to their initial values; the lanes of a group divide them. */
 static void start_one(emitter *m, int at, int k)
 {
     const stage *s = &m->k->stage[at];

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How far apart in memory the operand's neighbours along each axis of the order are; false when that is not all there
- * is to its place. */
+/* The distance in memory between neighbours along each axis of the order; false if the address depends on more than
+ * that. */
 static bool find_strides(emitter *m, int load, const int *order, int n, int64_t *stride)
 {
     space sp = {.mem = m->mem};
@@ -121,7 +121,7 @@ static void turn_rest(emitter *m, const copying *c, const affine *at) /* a block
     code_close(&m->out.code), code_close(&m->out.code);
 }
 
-static bool clamped(emitter *m, const copying *c) /* some subscript leaves its dimension, and is kept inside */
+static bool clamped(emitter *m, const copying *c) /* a subscript may leave its dimension */
 {
     const expr *guard = stage_guard(m->s, c->load), *limits = m->copy.under;
     m->copy.on = true, m->copy.under = guard && c->inside ? guard->arg[0] : limits;
@@ -184,13 +184,13 @@ static void copy_vector(emitter *m, const copying *c, const affine *at)
     vector_store(m, e, to, vector_load(m, e, copy_element(m, c)));
 }
 
-/* Of a row along variable v: where what a guard lets through begins and ends, under a condition */
+/* The part of a row along variable v that a guard lets through: its ends, and a condition for the whole part */
 typedef struct part {
     int v;
     const cexpr *from, *to, *when;
 } part;
 
-/* Narrows it to what a condition lets through; false: it cannot be said so. */
+/* Narrows the part by a condition; false: the condition is no interval of v. */
 static bool part_under(emitter *m, const expr *x, part *y)
 {
     split c;
@@ -212,7 +212,7 @@ static bool part_under(emitter *m, const expr *x, part *y)
     return affine_pure(place) && by >= 0 && by <= 1;
 }
 
-/* Of a row of which a guard lets a part through, what lies before and behind that; its ends have names then. */
+/* Fills the row before and behind the part that a guard lets through, and names the ends of that part. */
 static bool fill_around(emitter *m, copying *c, int a, part y, const affine *at, const cexpr *ends[2])
 {
     const expr *guard = stage_guard(m->s, c->load);
@@ -363,7 +363,7 @@ bool copy_follows(const emitter *m, const staging *g, int l)
            m->data.source[m->stage.at][g->load].from != FROM_STAGE;
 }
 
-/* A loop further inside copies the operand again, from memory: what this one would copy nobody reads. */
+/* Whether a loop further inside copies the operand again, from memory: then nobody reads this copy. */
 static bool copied_within(const stage *s, const staging *g)
 {
     bool any = false;

@@ -71,8 +71,7 @@ static double total(const op_counts *c)
     return sum;
 }
 
-/* Elements of a loop that is written out are read once where they are the same in all of its trips: what is equal there
- * compilers compute once. */
+/* An element that does not change in a loop written out counts as one read: compilers merge equal loads. */
 static double reads(const around *up, const cexpr *place, double times)
 {
     for (; up && place->kind == C_ELEMENT; up = up->up)
@@ -108,7 +107,7 @@ double stmt_trips(const stmt *s)
 
 static void statements(counter *c, const stmt *in, const around *up, double times);
 
-/* What is done with the arguments of x from the one on that is returned is not counted yet. */
+/* Counts x and its arguments below the returned index; the caller counts the others. */
 static int operation(counter *c, const cexpr *x, const around *up, double times)
 {
     const bool splat = !strcmp(x->does, "splat");
@@ -177,7 +176,7 @@ static bool reads_place(const cexpr *x, const cexpr *place)
     return any;
 }
 
-/* A sum can only be added to when the addition before is done: others go on meanwhile, as many as there are. */
+/* Latency: an addition to a sum waits for the previous one, so it takes several independent sums to fill the time. */
 static void accumulated(counter *c, const stmt *s, const around *up, double times, double multiply_adds)
 {
     const costs *rate = &c->m->p->on->cost;

@@ -96,7 +96,7 @@ static dtype argument(const expr *x) /* whose dtype chooses the function */
     return x->arg[x->fn->result == R_SECOND ? 1 : 0]->dtype;
 }
 
-/* What judges others computes by the language's own functions. */
+/* The judge's kernels call the language's own functions; all others may use the library's. */
 static const spelling *spelling_of(const writer *w, const expr *x)
 {
     const dtype d = argument(x);
@@ -130,7 +130,7 @@ static const char *spelled_for(const writer *w, const char *form, bool narrow)
     return arena_string(w->mem, t.s);
 }
 
-/* Its text is the library's, or IEEE 754 says what comes out. */
+/* Whether it gives the same bits on every target: its text is the library's, or IEEE 754 defines its result. */
 static bool rounds_alike(const writer *w, const char *form)
 {
     static const char *const exact[] = {"fabs", "sqrt", "floor", "ceil", "rint", "trunc", "fmod"};
@@ -163,7 +163,8 @@ const cexpr *cstyle_combine(const writer *w, const fn *f, dtype d, const cexpr *
                        (const cexpr *const[]){a, b});
 }
 
-/* Through memory's form of dtype d; from a wider value by way of a number rounded to odd. */
+/* Rounds x to d as storing and loading would. A wider value is rounded to odd first, so that it is rounded once in
+ * effect. */
 static const cexpr *rounded(writer *w, dtype d, bool wider, const cexpr *x)
 {
     const char *load = cstyle_load(w->mem, w->d, w->uses, d), *store = cstyle_store(w->mem, w->d, w->uses, d);

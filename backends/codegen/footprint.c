@@ -9,27 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 1 << 13 }; /* that a set may have, else it is taken as even */
+enum { RUNS = 1 << 13 }; /* runs of a set at most; beyond, its bytes count as evenly spread */
 
 typedef struct run { /* bytes from ... to */
     int64_t from, to;
 } run;
-typedef struct stride { /* all of it again and again, so far apart */
+typedef struct stride { /* the runs repeated `trips` times, `step` bytes apart */
     int64_t step, trips;
 } stride;
-typedef struct set {  /* of bytes of one memory, where loops around stand */
+typedef struct set {  /* the bytes of one memory that accesses touch, seen from the loops still open */
     const char *base; /* its memory */
-    const affine *at; /* where it lies, by loops that are open */
+    const affine *at; /* its place, as an affine index of the open loops */
     int n, n_stride;
     run *run; /* in order, apart */
     stride *stride;
-    double most;             /* bytes that there are */
-    double bytes;            /* distinct ones, of all trips of the loops left */
-    double times[MAX_LEVEL]; /* that each comes into a cache */
-    uint32_t away, kept;  /* by level: something else is there before it is read again; it holds a trip's of `left` */
-    int left;             /* which loop of a nest, of which stage, was left last */
-    bool walked, spread;  /* by that loop; by one whose trips go to different workers */
-    bool written, handed; /* the kernel writes it; has it for itself alone */
+    double most;             /* bytes of the whole value */
+    double bytes;            /* distinct bytes touched in all trips of the loops left */
+    double times[MAX_LEVEL]; /* how often each byte enters the cache of a level */
+    uint32_t away, kept;     /* bits by level: other bytes displace it before its next read; a trip of `left` fits */
+    int left;                /* the last loop left: its stage and depth */
+    bool walked, spread;     /* that loop moves it; a loop spread over workers does */
+    bool written, handed;    /* the kernel writes it; no other kernel sees it */
 } set;
 typedef struct sets {
     int n, cap;
@@ -43,7 +43,7 @@ typedef struct open_loop {
     bool lanes;  /* to different lanes of a group, all at once */
 } open_loop;
 
-typedef struct block { /* that is open; what is found in it is let go of, but the sets that are left */
+typedef struct block { /* an open block: what is found in it is freed at its end, except the sets it leaves */
     struct block *up;
     arena own, *outer;
     sets found;
@@ -91,7 +91,7 @@ static double bytes_of(const set *s)
     return sum;
 }
 
-/* The trips of a stride as runs; false: these would be too many. */
+/* Replaces a stride by its trips as runs; false: there would be too many. */
 static bool stride_runs(arena *mem, set *s, stride w)
 {
     int64_t least = INT64_MAX;
@@ -109,7 +109,7 @@ static bool stride_runs(arena *mem, set *s, stride w)
     return true;
 }
 
-/* Two strides of which one goes on where the other one ends are one. */
+/* Merges two strides where one continues the other. */
 static void add_stride(arena *mem, set *s, stride w)
 {
     stride *all = arena_joined(mem, s->stride, s->n_stride, NULL, 1, sizeof *all);
@@ -132,8 +132,8 @@ static void sort_strides(arena *mem, set *s) /* the narrowest first */
     qsort(s->stride, (size_t)s->n_stride, sizeof *s->stride, compare);
 }
 
-/* Of distinct bytes. Strides from the narrowest on: beyond what lies before, all of it is there once more; else as many
- * as can be, where they are too many to tell. */
+/* Counts distinct bytes. Strides are applied from the narrowest on: one wider than all before it repeats every byte;
+ * where the rest is too large to list, as much as can be distinct is assumed. */
 static double count(const set *of)
 {
     ENDED_BY(arena_free) arena mem = {0};
@@ -158,7 +158,7 @@ static bool has_stride(const set *s, stride w)
     return i < s->n_stride;
 }
 
-/* Strides that the other one has not become runs. */
+/* Lists as runs those strides that the other set does not have. */
 static bool strides_apart(arena *mem, set *s, const set *other)
 {
     bool good = true;
@@ -173,7 +173,7 @@ static bool strides_apart(arena *mem, set *s, const set *other)
     return good;
 }
 
-/* false: they are of other memory, or move otherwise, or it would take too many runs. */
+/* Adds the second set to the first; false: another memory, other loops, or too many runs. */
 static bool unite(arena *mem, set *a, const set *of)
 {
     set x = *a, b = *of;
@@ -211,8 +211,7 @@ static set all_trips(follower *f, const set *of, int which)
     return s;
 }
 
-/* Distinct ones, of all lanes that stand further in than so many loops: what is around all statements is within all
- * loops */
+/* Distinct bytes of all lanes at loops deeper than `depth`; lanes around all statements count as the deepest. */
 static double bytes_within(follower *f, const set *of, int depth)
 {
     set s = *of;
@@ -222,7 +221,8 @@ static double bytes_within(follower *f, const set *of, int depth)
 }
 
 /* ---- what caches hold ---- */
-/* Bytes of all workers that have their own piece of it: as many as there are trips along which it moves */
+/* Bytes of all workers together: each of the trips that are spread over workers and move the set has a piece of its
+ * own. */
 static double of_all(follower *f, const set *s, double bytes)
 {
     int64_t trips = 1;
@@ -238,8 +238,8 @@ static bool holds(follower *f, int level, double own, double all)
     return level < on->n_level && (on->level[level].shared ? all : own) <= (double)target_bytes(on, level);
 }
 
-/* Of statements one after another. What a cache holds behind all of them is read once, else by each; what pieces of a
- * loop read, as in one trip after the other. */
+/* Joins the sets of consecutive statements. What a cache holds after all of them is read once, else by each of them;
+ * pieces of one loop count as trips that follow each other. */
 static sets joined_sets(follower *f, const sets *in)
 {
     sets out = {0};
@@ -274,7 +274,7 @@ static sets joined_sets(follower *f, const sets *in)
 }
 
 /* ---- loops ---- */
-/* What one trip of the loop works on; and of loops over lanes that the nest has within it */
+/* Notes the working set of one trip of the loop, and of the lane loops directly inside it. */
 static void tell(follower *f, const open_loop *of, const sets *in)
 {
     double own = 0, all = 0;
@@ -288,8 +288,8 @@ static void tell(follower *f, const open_loop *of, const sets *in)
             tell(f, &f->loop[j], in);
 }
 
-/* Is what the loop does not move along still there in its next trip? What it moves along has passed by meanwhile: once
- * if the next loop walked it, twice, the old and the new, if every trip of that loop needs all of it. */
+/* Adds a loop's other trips to the sets. A set that the loop does not move is read again from a cache only if the cache
+ * also holds what passes by in a trip: the moving sets once if an inner loop walked them, else twice, old and new. */
 static sets leave(follower *f, const sets *in)
 {
     const int which = f->walk.n_loop - 1;
@@ -315,7 +315,7 @@ static sets leave(follower *f, const sets *in)
             if (holds(f, l, own, all))
                 s->kept |= 1u << l;
             else if (a->trips > 1 && !a->lanes) {
-                s->away |= (uint32_t)s->walked << l; /* what came first went before the last of it came */
+                s->away |= (uint32_t)s->walked << l; /* a set longer than the cache displaces its own start */
                 s->times[l] *= !passes && s->away >> l & 1 ? (double)a->trips : 1;
                 s->away |= (uint32_t)passes << l;
             }
@@ -327,7 +327,7 @@ static sets leave(follower *f, const sets *in)
 /* ---- places ---- */
 static const affine *place_of(follower *f, const integer *x);
 
-/* No sum of loops: another number in each trip of those that it is over */
+/* A place that is no affine index (data): assumed different in each trip of the loops that it depends on */
 static const affine *data_of(follower *f, const integer *x)
 {
     const affine *of[DEEP], *sum = affine_const(&f->loops, 0);
@@ -499,7 +499,7 @@ static void close(walk *w, const stmt *s, const around *trips)
     arena_free(&b->own);
 }
 
-/* What stages hand on comes from outside only where it had to leave. */
+/* A slice that one stage hands to another is read from outside only if a cache could not hold it. */
 void kernel_footprint(const emitter *m, footprint *to)
 {
     static const told asks = {loops, open, close, use, NULL};

@@ -50,7 +50,7 @@ static const fragment_lanes *lanes_of(const fragment *q)
     return q->pair >= 0 ? &q->form->pair[q->across] : &q->form->along[q->across];
 }
 
-/* The last of its loops, where two neighbours of it are taken at once */
+/* The last loop whose two neighbouring trips one instruction takes; -1: there is none */
 static int pair_of(const emitter *m, const fragment *q, int64_t trips)
 {
     int last = -1;
@@ -154,9 +154,9 @@ static int64_t bits_of(const emitter *m, const affine *a, int64_t most)
     return bits;
 }
 
-/* A place is what the lane starts from and what loops add. In a slice that is swizzled, whole periods of that pass
- * through, and bits that the start does not have go in by themselves: then only the start need be swizzled. The
- * address, and how many bytes behind it that is. */
+/* The address is the lane's start plus the offsets of loops. In a swizzled slice only the start is swizzled: an offset
+ * of whole periods does not change that, and offset bits that the start never has are exclusive-ored alone. *behind:
+ * bytes that the instruction adds to the address. */
 static const cexpr *address_of(emitter *m, const fragment *q, int64_t *behind)
 {
     const source *from = source_of(m, q);

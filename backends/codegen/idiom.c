@@ -12,20 +12,21 @@ static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, 
 /* a b + c, rounded once, as folds add what they multiply */
 static const fn fused = {.name = "fma", .arity = 3, .result = R_SAME, .c_real = "FMA($0, $1, $2)"};
 
-/* x / s: the same wherever whole numbers of 17 bits are told apart by it */
+/* x / s for quotients that become whole numbers of at most 17 bits: it may differ from division in bits that those do
+ * not tell apart. */
 static const fn quotient = {.name = "quotient", .arity = 2, .result = R_SAME, .c_real = "quotient($0, $1)"};
-/* A whole number near x, less n: of two sums, as a real of 2^23 or more has no fraction. Zeros come out positive. It
- * takes no longer than to round, which some processors do in two steps, and the sum that follows is for nothing. */
+/* A whole number near x, minus n: adding 1.5 * 2^23 leaves no fraction in f32. Zeros come out positive. It costs no
+ * more than rounding, which takes some processors two steps, and makes the subtraction free. */
 enum { NEAR = 3 << 22 };
 static const fn near = {.name = "near", .arity = 2, .result = R_SAME, .c_real = "(($0 + 12582912.0f) - $1)"};
-/* x where it is more than a number, which is what not-a-numbers become */
+/* max(x, a number), which also turns NaN into that number */
 static double larger(const double *x)
 {
     return x[0] > x[1] ? x[0] : x[1];
 }
 static const fn above = {.name = "above", .arity = 2, .result = R_SAME, .real = larger, .c_real = "above($0, $1)"};
 
-/* The rounding of an argument is within the function's error: its division by a number becomes a product. */
+/* Division of an argument by a constant becomes a product: its rounding error is within the function's own. */
 static const expr *multiplied(arena *mem, const expr *x)
 {
     const expr *by = x_is_call(x, "div") && x->arg[1]->kind == X_LIT ? x->arg[1] : NULL;
@@ -111,8 +112,8 @@ static const expr *numbered(arena *mem, const expr *x)
     return x3(mem, "select", x1(mem, "isnan", x), x_cast(mem, x->dtype, x_real(mem, 0)), x);
 }
 
-/* Conversions there and back: an f32 by way of f64, to be rounded where others compute in more than that; a real by way
- * of a whole number that it is already, but for what is no number. */
+/* Drops conversions there and back: of f32 through f64, and of a real through the integer type whose number it already
+ * is (NaN excepted). */
 static const expr *round_trip(void *user, const expr *x)
 {
     const expr *by = x->kind == X_CAST ? x->arg[0] : x, *of = by->kind == X_CAST ? by->arg[0] : x;

@@ -139,8 +139,8 @@ static bool in_place(
     return any;
 }
 
-/* Whether the run that the sums of a lane are, in columns, lies in one piece at multiples of its length: how it is
- * stored then; and two of them, which lanes exchange parts of. */
+/* How a lane stores a run of sums, which are columns: as one piece, if it is contiguous and aligned to its length; or
+ * as two pieces, of which lanes exchange parts. */
 static void find_run(emitter *m, const unit_loops *u, const matrix_form *f)
 {
     const int bytes = f->held->run * ts_dtype_bytes(stored_as(m->p, m->s->node)), n_var = m->sp.n;

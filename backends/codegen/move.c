@@ -16,7 +16,7 @@ static int64_t along(const emitter *m, const copying *c, int a) /* that the copy
     return c->extent ? int_max(c->extent[a], 1) : there(m, a);
 }
 
-/* What holds of all elements that are moved: they are inside, which ranges of where tiles start do not say. */
+/* Conditions that hold for every element moved: all are inside, which the ranges of the tile's start do not tell. */
 static const expr *limits(emitter *m, const copying *c)
 {
     const expr *all = NULL;
@@ -42,7 +42,7 @@ static bool is_own(void *user, const atom *a)
 typedef struct lying {        /* of the slice in memory */
     int64_t stride[MAX_AXIS]; /* how far apart neighbours along each axis are */
     int64_t run[MAX_AXIS];    /* of how many that holds, from each multiple on: blocks of a layout; 0: of all */
-    int64_t grain;            /* what all places have in common beside them: multiples of so many elements */
+    int64_t grain;            /* every place is a multiple of it, in elements */
     bool even;                /* the strides are all there is to it */
 } lying;
 

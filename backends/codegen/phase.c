@@ -71,7 +71,7 @@ static void merge_one(emitter *m)
                    value_combined(m, acc, vector_down(m, m->stage.fold->dtype, acc, cexpr_number(m->mem, half))));
 }
 
-/* Partial sums wait in the result. Before the first one nothing is there: what is shared is not read even then. */
+/* Adds earlier partial sums, which are in the result. Shared memory is not read before the first sum is stored. */
 static void combine_before(emitter *m, const cexpr *y, const cexpr *acc)
 {
     const bool late = m->d->not_early && load_reach(m, RESULT) == GROUP;
@@ -108,8 +108,9 @@ static int numbers_in(emitter *m, const expr *x, const expr **seen, int n)
     return n;
 }
 
-/* A compiler shares registers out once for a function: those of numbers behind the sums would be missing in the loops
- * that make these. Two hold what is on its way. */
+/* Whether sums are kept in memory while what follows them is computed. Compilers allocate registers per function, so
+ * constants of the following code would take registers from the loops that form the sums. Two registers are for values
+ * in flight. */
 bool phase_spills(emitter *m, int64_t sums)
 {
     const expr *seen[MOST];
@@ -156,7 +157,7 @@ static void keep_one(emitter *m)
     value_write(m, stored_as(m->p, m->s->node), emit_result(m), value_acc(m, emit_whole(m, 0)));
 }
 
-/* What of partial sums is the last is the value. */
+/* Stores the value once the last partial sum is there. */
 static void finish_parts(emitter *m, const expr *x)
 {
     writer w = emit_writer(m);

@@ -15,8 +15,8 @@ void stmt_print(text *t, const dialect *d, const stmt *in)
 
 enum { COLUMNS = 120 };
 
-/* Where a line is best cut within `room`: outside of as many brackets as can be, behind a comma or "=" rather than
- * before a sign, as late as that goes. 0: nowhere. */
+/* The best place within `room` to break a line: inside as few brackets as possible, after a comma or "=" rather than
+ * before an operator, and as far right as possible. 0: there is none. */
 static size_t place_to_cut(const char *s, size_t room)
 {
     size_t best = 0;

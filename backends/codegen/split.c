@@ -83,7 +83,7 @@ void bounds_find(emitter *m)
                 m->stage.peeled |= x_axes(m->bounds.split[i].place) & 1u << s->nest.loop[l].axis;
 }
 
-/* Whether a comparison of that side may fail in a trip of a loop around tiles, which has the whole axis */
+/* Whether a comparison of that side can fail in this trip of a loop outside of the tile, which covers the whole axis */
 bool bounds_touch(emitter *m, const strip *t, int64_t trip, bool low)
 {
     const loop *q = trips_loop(m, t);
@@ -136,7 +136,8 @@ static bool always_holds(emitter *m, const split *c)
     return low != INT64_MIN && (c->low ? low >= c->bound : high < c->bound);
 }
 
-/* Whether each step of its last loop moves the place by the same number, and not by 0: strides leave floors in it. */
+/* Whether each step of the comparison's last loop moves the place by the same number other than 0; strides leave a
+ * floor. */
 static bool moves_evenly(emitter *m, const split *c)
 {
     int tile[MAX_AXIS];

@@ -81,9 +81,8 @@ static const affine *offset_of(emitter *m, int load, const affine *const *axis)
                             : source_offset(m, load, axis);
 }
 
-/* What the tile's own loops add to where it starts; NULL when that depends on where it starts, as a gathered index
- * does, and a quotient of which the tile sees some. The constant stays inside, so that no pointer stands before
- * its operand. */
+/* The tile's own offset from its start; NULL if it depends on the start, like a gathered index or the quotient of a
+ * sum. A constant stays in the offset: a pointer must not stand before its operand. */
 static const affine *rest_of(emitter *m, int load)
 {
     const affine *all = offset_of(m, load, m->tile.inner), *start = offset_of(m, load, m->tile.origin),

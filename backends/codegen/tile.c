@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* ---- loops ---- */
-/* The first loop over axis a in the tile, if it is serial: what loops outside clip makes fewer trips of it. */
+/* The first loop over axis a in the tile, if it is serial: it makes fewer trips where an outer loop leaves a rest. */
 static const loop *counting(const emitter *m, int a)
 {
     for (int l = nest_tile(m->s); l < m->s->nest.n; l++)
@@ -263,7 +263,8 @@ static int64_t declare_acc(emitter *m, const char *name, const char *own) /* NUL
     return count;
 }
 
-/* Where along an axis it starts at most: all that is left of that is inside, or some where it is told how much. */
+/* The last place along an axis where the tile may start: its whole extent is inside, or one element if trips are
+ * counted. */
 static int64_t last_start(const emitter *m, const tile_made *f, int a)
 {
     const int64_t own = f->counted >> a & 1 ? 1 : m->here.cur[a], last = m->s->extent[a] - own;
@@ -310,7 +311,7 @@ static bool stage_reads(const stage *s, const node *n)
     return any;
 }
 
-/* One stage of the kernel writes what the tile reads there, or reads what the tile writes. */
+/* Whether the tile reads here what another stage of the kernel writes, or writes what another stage reads */
 static bool is_handed_on(const emitter *m, int load)
 {
     const node *n = load == RESULT ? m->s->node : m->s->load[load]->from;
@@ -425,7 +426,7 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
     text_add(out, "}\n\n");
 }
 
-/* What follows the sums goes over rows of the tile, and reads them from memory. */
+/* Computes what follows the sums after storing them: loops over rows of the tile read the sums from memory. */
 static void finish_rows(emitter *m)
 {
     const expr *whole = m->stage.value, *rest = with_idioms(m, whole), *step;
@@ -453,7 +454,8 @@ static bool rows_alike(const emitter *m) /* of vectors of sums, of which nothing
            role_unrolled(m->s->nest.loop[l].role) && l < nest_last(m->s);
 }
 
-/* Partial sums wait in the result. Where loops are to become straight code, tests stand around all of them. */
+/* Finishes the tile. Partial sums are kept in the result between parts. Where loops become straight code, the tests for
+ * the first and last part stand around all of it rather than at each element. */
 static void finish(emitter *m)
 {
     const bool straight = m->tile.vectors.n ? !(m->s->folds >> m->tile.vectors.axis & 1) : m->d->lanes_written_out;

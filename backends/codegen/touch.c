@@ -10,13 +10,13 @@
 #include <string.h>
 
 enum { STEPS = 2 * DEEP, PIECE = 16 }; /* loops and conditions around an access, at most; bytes */
-/* All trips are looked at where they are no more than ALL, else SOME, which have all those of the innermost loops that
- * make no more than INNER, equally often: their mean is within some hundredths. */
+/* Up to ALL_TRIPS trips are all looked at. Of more, SOME_TRIPS are sampled evenly, with all trips of innermost loops of
+ * at most INNER_TRIPS: their mean is within some hundredths. */
 enum { ALL_TRIPS = 2048, SOME_TRIPS = 1024, INNER_TRIPS = 64 };
 /* Trips of a loop of reads for which lanes wait together, if they do not meet in it */
 enum { AHEAD = 4 };
 
-typedef struct seen { /* what was read need not be read again on the way that goes on from there */
+typedef struct seen { /* a load whose value is still there for statements behind it */
     const struct seen *up;
     said x, when; /* where it is by value; unless data say it */
     const around *around;
@@ -172,7 +172,7 @@ static void find_steps(const follower *f, looks *a, const around *up, bool writt
     int n = 0;
     for (int d = 0; d < (a->n_at ? a->n_at : 1); d++)
         loops |= a->at[d]->loops;
-    const uint64_t placed = loops; /* by where it is; conditions say in which trips */
+    const uint64_t placed = loops; /* loops that the place depends on; conditions decide in which trips it is touched */
     for (const around *q = up; q; q = q->up) {
         const integer *when = q->loop ? NULL : known_of(q->when.value, q->holds);
         loops |= when ? when->loops : 0;
@@ -206,7 +206,7 @@ static bool same_said(const said *a, const said *b, const int *number)
     return sure(a->value) && sure(b->value) && integer_same(a->value, b->value, number);
 }
 
-/* A condition that says the same, or a loop whose trips are written out as those of another one */
+/* Whether a and b are equal conditions, or unrolled loops with equal bounds and steps */
 static bool same_around(const around *a, const around *b, const int *number)
 {
     const stmt *l = a->loop, *m = b->loop;
@@ -230,7 +230,8 @@ static const around *root_of(const around *a, const around *b) /* the innermost 
     return NULL;
 }
 
-/* Those around it inside of the root, the outermost first; how many there are, of which STEPS have room */
+/* Lists the loops and conditions around an access within the root, the outermost first. Returns their number; only
+ * STEPS have room. */
 static int inside_of(const around *root, const around *up, const around **all)
 {
     int n = 0, i;
@@ -284,7 +285,7 @@ static bool is_seen(follower *f, const access *a)
 }
 
 /* ---- accesses ---- */
-/* Rows of pieces, at addresses that lanes give; or as many as a unit reads without a bank that is asked twice. */
+/* A matrix unit's read: rows at addresses that lanes give, or, where those are unknown, without bank conflicts. */
 static looks of_unit(follower *f, const cexpr *x)
 {
     enum { LINES = 8 };

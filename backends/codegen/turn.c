@@ -86,7 +86,7 @@ static bool find(emitter *m, tile_phase ph, turned_access *out)
     return any;
 }
 
-/* The loop within around its own trips: what is done in trips of loops of the result is done in any order. */
+/* Moves the loop inside the loops within it: trips over result axes may run in any order. */
 static strip *exchange(emitter *m, const strip *t)
 {
     for (strip *in = t->in; in; in = in->next) {

@@ -64,7 +64,7 @@ static bool is_far(const emitter *m)
     return far;
 }
 
-/* The text behind what every unit begins with, which the dialect chooses by it */
+/* Splits the text of a unit into the common prelude, which the dialect chooses by the rest, and that rest. */
 static void take_text(const dialect *d, kernel_text *k, text *body)
 {
     text functions = {0}, whole = {0};
@@ -209,7 +209,7 @@ void unit_own_tiles(text *t, const kernel_text *k, const char *what)
         text_add(t, "#undef tile%d\n", i);
 }
 
-/* What it has in front, then itself. */
+/* A kernel as a function for others to call: what it needs in front, then its own text. */
 static void write_member(emitter *m, kernel_text *out, written *w)
 {
     dialect own = *m->d;

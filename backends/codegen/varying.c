@@ -87,7 +87,7 @@ const cexpr *varying_full(emitter *m) /* along axes that it sums up */
     return all;
 }
 
-/* Of n elements in steps; 0: one step has no half. */
+/* Half of n elements, in whole steps; 0: one step cannot be halved. */
 static int64_t half_of(int64_t n, int64_t step)
 {
     return step && n >= 2 * step ? int_ceil_div(int_ceil_div(n, step), 2) * step : 0;
@@ -117,7 +117,7 @@ const cexpr *varying_more(emitter *m, int axis, int64_t than)
     return cexpr_two(m->mem, "($0 > $1)", left(m, &m->s->varies[axis], m->here.axis[axis]), emit_whole(m, than));
 }
 
-/* Where the tile has more than `left` of the axis, else; axis -1: all that it sums up */
+/* Branches: `more` where the tile has more than `left` elements of the axis, else `rest`; axis -1: all those summed */
 static strip *two_ways(emitter *m, strip *more, strip *rest, int axis, int64_t left)
 {
     more = trips_wrap(m, T_IF, more), rest = trips_wrap(m, T_ELSE, rest);
@@ -295,7 +295,7 @@ static bool rounded(const stage *s)
     return any;
 }
 
-/* Whether there is such a place: of elements behind the end it may be none, where it is counted from an end. */
+/* The condition that the element exists: beyond the run's extent a place counted from an end may lie outside. */
 static const expr *inside_of(emitter *m, const node *from, int d, const expr *at)
 {
     const varying v = extents_of(m->p, from, d);

@@ -96,7 +96,7 @@ bool vector_runs(emitter *m, int load, int axis, int n)
     return lies_apart(m, load, axis, n, 1);
 }
 
-/* Each n of its elements, from a multiple of n on; of fewer these */
+/* Whether every n elements of the result, from each multiple of n, are contiguous; of a shorter loop all of them */
 static bool result_runs(emitter *m, int of, const loop *q, int n)
 {
     const int n_var = m->sp.n;
@@ -266,8 +266,8 @@ strip *vectors_pass(emitter *m, strip *t)
     return t;
 }
 
-/* Ends them where a mask, or what a run has, leaves some of `trips` elements. The last of them may go beyond: nobody
- * reads that. */
+/* Ends the loop early where a mask or the run's extents leave fewer than `trips` elements. The last vector may go
+ * beyond: nobody reads that. */
 static void end_vectors(emitter *m, strip *t, int64_t trips)
 {
     const int l = nest_last(m->s), n = m->tile.vectors.n;

@@ -19,7 +19,7 @@ static integer **integers_of(walk *w, int n, const cexpr *const *arg)
     return all;
 }
 
-/* Of n arguments; it is known no better than these are. */
+/* An integer computed from n others: known only as far as they are. */
 static integer *integer_over(walk *w, integer own, int n, integer *const *arg)
 {
     own.n = n, own.arg = arg;
@@ -140,7 +140,7 @@ void walk_name(walk *w, const char *is, integer *value)
 /* ---- blocks ---- */
 static void statements(walk *w, const stmt *first);
 
-/* What begins with `first`; under: what it is within besides, if anything */
+/* Walks statements from `first`, inside s; under: a further loop or condition around them, or NULL. */
 static void inside(walk *w, const stmt *s, const stmt *first, around *under, const named *known)
 {
     const walk was = *w;

@@ -35,7 +35,7 @@ void matrix_show(emitter *m)
         emit_call(m, f->group->show, 0, NULL);
 }
 
-/* Warps that are together count as the first of them. */
+/* The warps that share a unit count as their first one. */
 static void take_warps(emitter *m, const unit_loops *u, const matrix_form *f)
 {
     int last = -1;
