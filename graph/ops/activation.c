@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Smooth where its parts are not: min(-a, a) is -|a|, whose corner at 0 cancels that of the maximum because both give
- * the derivative from the left there. */
+/* Smooth at 0, though its parts are not: min(-a, a) is -|a|, and its corner cancels the maximum's, since both take the
+ * derivative from the left. */
 #define SOFTPLUS "max(a, 0) + log1p(exp(min(-a, a)))"
 
 static const char real[] = "f32[2,3]\nf32[16]!\nf64[3,1,2]\nf64[16]!\ni32[7]\nf32[]\nf32[0,3]\nf16[5]";
@@ -56,7 +56,7 @@ const op ops_activation[] = {
     REAL("elu alpha:f=1", "a < 0 ? alpha * expm1(a) : a", "np.where(a < 0, alpha * np.expm1(a), a)", "Elu 1 f",
          "f32[2,3]\nf32[16]! alpha=0.5\nf64[5]\nf32[0]",
          "The value, or alpha * (exp(value) - 1) where it is negative."),
-    /* At 0 the maximum and the minimum both have the slope of their second part: 0 + 1. */
+    /* The slope at 0 is 0 + 1: maximum and minimum both take that of their second part. */
     REAL("celu alpha:f=1", "max(a, 0) + min(0, alpha * expm1(a / alpha))",
          "np.maximum(0, a) + np.minimum(0, alpha * np.expm1(a / alpha))", "Celu 12 f",
          "f32[2,3]\nf32[9] alpha=0.5\nf64[5]\nf32[0]", "Elu whose slope is continuous at zero for every alpha."),

@@ -86,7 +86,7 @@ static const node *numbers_of(graph *g, const node *n)
     return other && ts_array_at(other, 0) == 0 ? n->in[2] : NULL;
 }
 
-/* Softmax of what, where n is that along its last axis; NULL: it is not. empty: what becomes of rows of -inf alone. */
+/* x, where n is its softmax along the last axis; NULL: n is none. empty: the result for rows of -inf alone. */
 static const node *softmax_of(graph *g, const node *n, empty_rows *empty)
 {
     const node *all = numbers_of(g, n);
@@ -107,8 +107,8 @@ static bool passes(const node *n)
     return keeps_rows(n) || (is_half(n) && !strcmp(n->op->name, "cast") && n->in[0]->type.dtype == TS_F32);
 }
 
-/* The result is softmax(scores) @ v, whatever the scores are made of; v has no more batches than they. Of halves the
- * products alone are formed: what is known of the blocks is f32. */
+/* softmax(scores) @ v for any scores; v has no more batch axes than they. With halves only the products are halves: the
+ * running maximum and sums are f32. */
 static const node *attention_in_blocks(graph *g, const group *q, block_size *size, void *user)
 {
     /* y [..., queries, width] = seen [..., queries, keys] v [..., keys, width] */

@@ -46,7 +46,7 @@ static const expr *not_body(defn *d)
     return x1(d->mem, d->node->type.dtype == TS_BOOL ? "not" : "bitnot", defn_in(d, 0));
 }
 
-/* 64 bits without a sign are computed as with one: the first step clears the bit that would be copied. */
+/* u64 is shifted as i64: the first step clears the sign bit, which would be copied. */
 static const expr *right_body(defn *d)
 {
     arena *mem = d->mem;

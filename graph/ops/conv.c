@@ -93,7 +93,7 @@ static bool conv_grad_for(const node *call, int k)
     return k == 0; /* that of the weight is a sum over all places, which follows as well as it could be written */
 }
 
-/* dx: every element of dy adds a scaled copy of w, `strides` apart. What the last window left over are zeros. */
+/* dx: every element of dy adds a scaled copy of w, `strides` apart. Elements that no window covers get 0. */
 static const node *conv_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const node *w = call->in[1];

@@ -81,7 +81,7 @@ static bool choose_pads(const onnx_call *c, const int64_t *kernel, const attr *h
     return true;
 }
 
-/* "must be less than the corresponding stride/dilation dimension": than one of them, as frameworks have it */
+/* ONNX says "must be less than the corresponding stride/dilation dimension"; frameworks accept less than either. */
 static bool padding_fits(const onnx_call *c, const attr *have, err *e)
 {
     int64_t extra[MAX_SPACE];
@@ -263,7 +263,7 @@ static const expr *any_phase(phases *p, arena *mem, int s)
     return zeros ? of[0] : x_chosen(mem, x2(mem, "mod", x_axis(mem, s + 2), x_whole(mem, stride)), (int)stride, of);
 }
 
-static int64_t count_phases(const node *n, phases *p) /* 1: none apart from the others, or too many */
+static int64_t count_phases(const node *n, phases *p) /* 1: there is but one, or there are too many */
 {
     int64_t count = 1;
     if (!type_count(&n->type) || !type_count(&n->in[0]->type) || !read_reverse(n, &p->w, NULL))
@@ -295,7 +295,7 @@ static const node *without_strides(graph *g, const node *n)
 }
 
 /* ---- grad ---- */
-/* That of x, where a convolution has just its places. */
+/* Whether dx is a plain convolution over the same places. */
 static bool transpose_grad_for(const node *call, int k)
 {
     window w;

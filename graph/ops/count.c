@@ -104,8 +104,8 @@ static const expr *iota_body(defn *d)
     return x_cast(d->mem, d->node->type.dtype, x_axis(d->mem, 0));
 }
 
-/* y = smallest i with a[..., i, ...] == b[..., 0, ...] or NaN there; 0 if there is none. As a maximum: of n - i
- * where found, else 0; then n minus that, where n itself means none. The last one is the maximum of i itself. */
+/* y = smallest i with a[..., i, ...] == b[..., 0, ...] or NaN there; 0 if there is none. Computed as n minus the
+ * maximum of n - i over matches (0 without one, so that n stands for none); the last match is the maximum of i. */
 static const expr *place_body(defn *d)
 {
     const type *t = &d->node->in[0]->type;
@@ -134,7 +134,7 @@ static const expr *takes(arena *mem, const expr *was, const expr *is, bool least
                   "low", low, "high", high, "is", is, "was", was, NULL);
 }
 
-/* Of two parts the better one; where neither is, the place decides. */
+/* The better of two parts; of equal ones the place decides. */
 static const expr *chosen_part(arena *mem, const expr *const *was, const expr *const *with, bool least, bool last)
 {
     return x_said(mem, last ? "better && (!worse || at < place)" : "better || !worse && place < at", "better",

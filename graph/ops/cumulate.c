@@ -125,7 +125,7 @@ static const node *cumulate_lower(graph *g, const node *n) /* from the end: of t
 }
 
 /* ---- grad ---- */
-/* Moved along the axis by one, towards its end or its start; 0 comes in. */
+/* x moved by one along the axis, forwards or backwards; 0 comes in. */
 static const node *shifted(graph *g, const node *x, int axis, int by)
 {
     return g_padded(g, x, axis, by, -by);

@@ -83,7 +83,7 @@ static void add_place(thinning *t, const char *name, const node *n)
     t->place[i].last = n;
 }
 
-/* n belongs to the shortest part of its path that a glob names. */
+/* Assigns n to the shortest prefix of its path that a glob matches. */
 static void name_places(thinning *t, const char *path, const node *n)
 {
     char glob[MOST_NAME], part[MOST_NAME];

@@ -21,7 +21,8 @@ typedef struct equation {
 } equation;
 
 /* ---- helpers: reading ---- */
-/* A term of an operand of `rank` axes, or of the result where rank is -1 and "..." means what it meant before. */
+/* Reads the term of an operand of `rank` axes, or that of the result (rank -1), where "..." has the meaning that
+ * operands gave it. */
 static const char *read_term(const char *s, int rank, term *t, int *rest)
 {
     int letters = 0, dots = 0;
@@ -174,7 +175,7 @@ static const expr *contract_body(defn *d)
 }
 
 /* ---- recipes ---- */
-/* a,b -> what later terms or the result still need of their labels. */
+/* The term of a and b's product: the labels that later terms or the result still use. */
 static term kept(const equation *q, const term *a, const term *b, int next)
 {
     term t = {0};

@@ -156,7 +156,8 @@ static int64_t line_of(const attr *list, const char *is, size_t length)
     return i;
 }
 
-/* x of texts, by their places in a list of its own, as places in that one, whose length stands for what is not in it */
+/* x holds places in its own list of texts; the result holds places in `list`, its length where the text is not in
+ * there. */
 static const node *places_in(const onnx_call *c, const attr *list)
 {
     const onnx_value *x = &c->value[0];
@@ -295,7 +296,7 @@ static bool make_encode(const onnx_call *c, onnx_value *out, err *e)
     return onnx_give(c, &out[0].node, g_call2(g, "gather axis=0", g_joined(g, NODES(values, other), 0), place), e);
 }
 
-/* The probabilities as they are, columns in the order of the labels: what others make a map of for each row. */
+/* ONNX gives a map from label to probability for each row; here it is the probabilities, a column for each label. */
 static bool make_zip(const onnx_call *c, onnx_value *out, err *e)
 {
     return onnx_give(c, &out[0].node, c->in[0], e);

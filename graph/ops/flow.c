@@ -143,7 +143,7 @@ static bool step_turn(turn *t, const onnx_value *next)
     return ok;
 }
 
-/* Whether it came about, with n results; else all is as before, and the trips are written out. */
+/* Takes the n results if the loop became a scan. If not, undoes the attempt; the caller then unrolls the loop. */
 static bool end_turn(const onnx_call *c, bool ok, int n, const node *const *result, onnx_value *out)
 {
     ok = ok && !err_is(&c->g->err);
@@ -295,7 +295,7 @@ static const node *sliced(const turn *t, const node *n, int64_t trips)
     return rows ? ts_scan_slice(t->by, rows, false) : NULL;
 }
 
-/* The results of a pass, over slices: extents that vary stay out of formulas, and nothing is tested. */
+/* Makes trips read slices instead of gathering rows: no formula then has a varying extent, and no place a check. */
 static bool slice_rows(const turn *t, int64_t trips, int n, onnx_value *out)
 {
     graph *g = t->c->g;
@@ -330,7 +330,7 @@ static int64_t fewest_rows(const turn *t, int n, const onnx_value *out)
     return fewest;
 }
 
-/* The count, which a run refuses where there are fewer rows: as a place among them, the last trip's must be one. */
+/* The count with a check: the last trip is a place among `rows` rows, so a run refuses a count above that. */
 static const node *count_within(graph *g, const node *count, int64_t rows)
 {
     int64_t *place = arena_array(&g->mem, (size_t)rows, sizeof *place);
@@ -362,7 +362,8 @@ static bool try_loop(loop *l, const node **result)
     const onnx_pass once = {"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, in, out};
     if (!c->attempt(c, &once, &e) || !out[0].node || !known_truth(c, out[0].node, "condition", &next, &e))
         return false;
-    /* Where extents vary, places of rows are the scan's to know; a condition may end it before there are none. */
+    /* With varying extents trips have to read slices. With a condition they may not: it may end the loop before rows
+     * run out. */
     const int64_t rows = l->count && g->looped && next == YES && !l->active ? fewest_rows(&t, once.n_out, out)
                                                                             : UNBOUNDED;
     if (rows < UNBOUNDED)

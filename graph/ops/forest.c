@@ -69,7 +69,7 @@ static bool reals_like(const forest *f, const char *name, int n, const double **
                                  name, have, n));
 }
 
-/* Of which NaN counts as more than the split unless they say otherwise: may be left out. */
+/* Which branch NaN takes: by default as if it were larger than the split. The attribute may be missing. */
 static bool read_missing(forest *f, int n, err *e)
 {
     const int64_t *v;
@@ -391,7 +391,7 @@ static void put_equal(laying *l, int64_t slot, const tree_node *at, double value
     put_way(l, pair + 1, otherwise), put_way(l, inner, otherwise), put_way(l, inner + 1, then);
 }
 
-/* NaN, if it goes on as a member does, is below all: the least is met. */
+/* NaN, where it counts as a member, is below all: comparing for the smallest member lets it pass. */
 static int put_set(laying *l, int64_t slot, const tree_node *at, const double *value, int n, const int64_t to[2])
 {
     if (n == 1)

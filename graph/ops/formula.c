@@ -32,7 +32,7 @@ static const expr *at_zero(arena *mem, const node *a)
 static bool dtype_of(const node *n, const names *known, arena *mem, dtype *out, err *e)
 {
     const expr *x = x_parse(mem, node_attr(n, "text")->s, known, e);
-    err own = {0}; /* what is too long for one node becomes several, or is refused then: op.unrolled */
+    err own = {0}; /* an expression too long for one node is cut into several, or refused, by op.unrolled */
     if (!x || (!x_expand(mem, n->scalars, x, &own) && own.code != TS_UNSUPPORTED))
         return x ? err_set(e, own.code, "%s", own.text) : false;
     if (x->dtype == TS_N_DTYPE)

@@ -96,8 +96,8 @@ static bool adapt_conv(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, convolved(c, c->in[0], c->in[1], onnx_in(c, 3)), e);
 }
 
-/* The same of [batch, space..., channel]. Weights are [out, in / group, space...] as ever, or, as other providers keep
- * them, [out, space..., in / group]: the channels tell. */
+/* The same for [batch, space..., channel]. Weights are [out, in / group, space...] or, as some providers keep them,
+ * [out, space..., in / group]; the number of channels tells which. */
 static bool adapt_conv_last(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
@@ -137,7 +137,7 @@ static bool adapt_bias_gelu(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, g_call1(c->g, strcmp(c->type, "FastGelu") ? "gelu" : "gelu approximate=tanh", x), e);
 }
 
-/* One half, with the bias, times gelu of the other. */
+/* One half of x plus the bias, times gelu of the other half. */
 static bool adapt_split_gelu(const onnx_call *c, const node **out, err *e)
 {
     const node *x = plus(c->g, c->in[0], c->in[1]); /* [..., 2 width] */

@@ -150,7 +150,7 @@ static const expr *along_body(defn *d)
 }
 
 /* ---- grad ---- */
-/* Adding what arrives where it was read from, where asking every place whether it was read would be slow. */
+/* dy is added at the places that were read; asking for each place whether it was read would be slow. */
 static const node *gather_grad(graph *g, const node *call, const node *y, const node *dy, int k)
 {
     const char *back = strcmp(call->op->name, "gather") ? "put_along_axis" : "scatter";

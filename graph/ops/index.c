@@ -234,8 +234,8 @@ static const node *index_lower(graph *g, const node *n)
     return g_apply_n(g, "take_at", 1 + l.n, l.place, ATTRS(attr_ints("axes", l.n, l.axis)));
 }
 
-/* The places that the key reads are found by reading numbers of places; there the values are put. at and value
- * have the shape of what the key reads, read[0] that of the tensor; all[i] are flat. */
+/* Reads a tensor of place numbers by the same key, which gives the places to overwrite. at and value have the shape
+ * that the key reads, read[0] that of the tensor; all[i] are flat. */
 static const node *set_item_lower(graph *g, const node *n)
 {
     if (n->n_in < 2)

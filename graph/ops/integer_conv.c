@@ -19,8 +19,8 @@ static const node *of_outputs(graph *g, const node *w, const node *v, bool weigh
     return g_along(g, v, weight ? w->type.rank : w->type.rank - 1, 0);
 }
 
-/* What one as the zero of x comes to: for each channel the sum of its weights, [out, 1, 1], or, where pads leave some
- * of them out, for each pixel, [1, out, space...]. */
+/* What a zero of 1 in x adds: for each channel the sum of its weights, [out, 1, 1], or, where padding leaves some out,
+ * for each pixel, [1, out, space...]. */
 static const node *of_one(graph *g, const node *x, const node *w, int n_attr, const attr *list)
 {
     static const int64_t inputs = 1, rest[] = {2, 3};
@@ -67,7 +67,7 @@ static bool attributes(const onnx_call *c, attr list[4], err *e)
     return window_adapt(c, w->dim + 2, list, e);
 }
 
-/* Whether reals of 24 bits hold all sums of products of 9 bits, zeros having been taken off */
+/* Whether all sums of products of 9 bits (zeros taken off) are exact in reals of 24 bits */
 static bool fits_reals(const type *w)
 {
     int64_t count = 1;
@@ -139,7 +139,7 @@ static const node *integer_conv_of(graph *g, const node *n, dtype a)
     return g_make(g, n->op, NODES(g_cast(g, n->in[0], a), n->in[1]), n->attr, N_CONV_ATTRIBUTES);
 }
 
-/* By pairs of 16 bits as many products are formed at once as of reals, of which Winograd takes fewer. */
+/* Instructions on pairs of 16 bits form as many products as those on reals, and Winograd needs fewer of those. */
 const node *quantized_conv(graph *g, const node *n, dtype a)
 {
     quantized x, w;

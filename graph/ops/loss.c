@@ -35,8 +35,8 @@ static bool pick_axis(graph *g, const node *n, int *axis)
     return fits;
 }
 
-/* The label beside its axis and the places along it, to be compared; as i32, where vectors of f32 are as long. Negative
- * places count from the end. */
+/* The label with an axis of 1, beside the numbers along the class axis to compare it with; as i32, whose vectors are as
+ * long as those of f32. Negative labels count from the end. */
 static void places(graph *g, const node *call, int axis, const node **label, const node **place)
 {
     const type *t = &call->in[0]->type;
@@ -167,7 +167,7 @@ static const node *huber_lower(graph *g, const node *n)
     return reduced(g, n, g_formula(g, 1, &away, by));
 }
 
-/* The mean is over items (axis 0), as a divergence has it, not over their elements. */
+/* The mean is over items (axis 0), not over elements, as the definition of the divergence has it. */
 static const node *kl_lower(graph *g, const node *n)
 {
     /* t (log t - x), 0 where t is 0; x are logarithms */

@@ -61,7 +61,7 @@ static bool adapt_linear_regressor(const onnx_call *c, const node **out, err *e)
     return !err_is(e) && onnx_give(c, out, y, e);
 }
 
-/* Of as many classes as intercepts; one stands for the second of two. */
+/* There are as many classes as intercepts; a single one is the second of two classes. */
 static bool adapt_linear_classifier(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
@@ -219,7 +219,7 @@ static const node *chances(graph *g, const machines *m, const node *s, const num
 {
     const int64_t n = m->classes, rows = s->type.dim[0];
     int64_t *pair = arena_array(&g->mem, (size_t)(n * n), sizeof *pair), p = 0;
-    double *first = arena_array(&g->mem, (size_t)(n * n), sizeof *first), /* what of the pair's chance, and besides */
+    double *first = arena_array(&g->mem, (size_t)(n * n), sizeof *first), /* factor of the pair's chance, offset */
         *second = arena_array(&g->mem, (size_t)(n * n), sizeof *second);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i + 1; j < n; j++, p++)

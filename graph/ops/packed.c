@@ -17,7 +17,7 @@ static const node *unpacked(graph *g, const node *q, int64_t bits, int64_t count
     return g_element(g, 1, &q, &(spelling){2, 0, extent, "add", words});
 }
 
-/* v [n, blocks], or all of it in one axis */
+/* v as [n, blocks]; in the file it may have one axis */
 static const node *by_blocks(graph *g, const node *v, int64_t n, int64_t blocks, const char *what)
 {
     int64_t all;
@@ -35,7 +35,7 @@ static bool read_bits(const onnx_call *c, int64_t *bits, int64_t *block, int64_t
                    (long long)*bits, (long long)*block);
 }
 
-/* v with its blocks along an axis, for each of the k elements that they cover there. */
+/* v with each block repeated for the elements that it covers: k of them along the axis. */
 static const node *stretched(graph *g, const node *v, int axis, int64_t block, int64_t k)
 {
     int64_t whole;
@@ -46,7 +46,7 @@ static const node *stretched(graph *g, const node *v, int axis, int64_t block, i
     return g_part(g, g_callf(g, 1, &v, "stretch axis=%d size=%lld", axis, (long long)whole), axis, 0, k);
 }
 
-/* v [n, blocks] for each of the k numbers of a row, [n, k]: by block, or by the group that `which` [k] says. */
+/* v [n, blocks] for each of a row's k numbers, [n, k]: repeated by block, or gathered by the group `which` [k]. */
 static const node *spread(graph *g, const node *v, const node *which, int64_t block, int64_t k)
 {
     return v && which ? g_call2(g, "gather axis=1", v, which) : stretched(g, v, 1, block, k);
@@ -91,8 +91,8 @@ static const node *dequantized(const onnx_call *c, const packing *p, const node 
     return q && scale && zero ? quantize_back(g, q, scale, zero) : NULL;
 }
 
-/* Of a word of eight numbers, all but one are cut out where they are, 16^k times as large as they are: what they are
- * multiplied with is as much smaller, which is exact. The last one would be a sign, and goes down by one. */
+/* Seven of a word's eight numbers are masked without a shift, which leaves them 16^k times too large; their factors are
+ * smaller by as much, which is exact. The eighth would reach the sign bit and is shifted by one place. */
 static const char *word_sum(graph *g, bool zeros)
 {
     text t = {0};
@@ -106,9 +106,9 @@ static const char *word_sum(graph *g, bool zeros)
     return all;
 }
 
-/* The same product from words of eight numbers, [n, blocks, words], as vectors of rows unpack them: a: x in parts of
- * 16^k, b: its words, c: scales [n, blocks], d: sums of x over a word, times e: less zeros [n, blocks], unless all of
- * these are the same. NULL: it is none of whole blocks of 4 bits. */
+/* The same product from words of eight numbers, [n, blocks, words], for vector loops over rows. a: x times powers of
+ * 1/16, b: the words, c: scales [n, blocks], d: sums of x over a word, e: negated zeros [n, blocks], or multiplied into
+ * d where all are equal. NULL: the weights are not whole blocks of 4 bits. */
 static const node *by_words(const onnx_call *c, const packing *p)
 {
     static const char joined[] = "i32(a[i0,i1,4*i2])+256*i32(a[i0,i1,4*i2+1])+65536*i32(a[i0,i1,4*i2+2])"
@@ -125,7 +125,7 @@ static const node *by_words(const onnx_call *c, const packing *p)
         return NULL;
     q = g_reshape(g, c->in[1], 3, (int64_t[]){p->n, p->blocks, p->block / 2});
     q = g_element(g, 1, &q, &(spelling){3, 0, extent, "add", joined});
-    /* Twice the scale, and what is less than no zeros: weights of their own, which are laid out as loops walk them */
+    /* Doubled scales and negated zeros are new weights, so they get the layout of the loops that read them. */
     scale = g_scaled(g, by_blocks(g, scale, p->n, p->blocks, "scales"), 2);
     zero = g_scaled(g, g_cast(g, zero, TS_F32), -1);
     const int64_t rows = type_count(&t) / p->k, all[] = {rows, p->n, p->blocks, words}, last = 3;

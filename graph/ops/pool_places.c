@@ -47,9 +47,8 @@ static bool unpooled(const onnx_call *c, int64_t *shape, err *e)
     return true;
 }
 
-/* Values and their places, of one shape [batch, channel, space...]; zeros and y before its reshaping [all]. Places
- * count the elements of the pooled tensor. An output shape that is given places them in a larger one, with new elements
- * at the end of every axis. */
+/* Values and their places, both [batch, channel, space...]; zeros and y are flat until reshaped. Places count elements
+ * of the pooled tensor. A given output shape may be larger: new elements are at the end of each axis. */
 static bool adapt_max_unpool(const onnx_call *c, const node **out, err *e)
 {
     int64_t shape[MAX_RANK], want[MAX_RANK], pads[2 * MAX_RANK] = {0}, all = 1;
@@ -138,8 +137,8 @@ static const expr *number_of(arena *mem, const type *t, const expr *const *at, b
     return number;
 }
 
-/* y = the number of that element of the window which equals its maximum and is the first one row by row; columns=1
- * says how it is numbered, and not which one it is: each has both numbers, in one. */
+/* y = the place of the window's maximum, the first one row by row. columns=1 changes how places are numbered, not which
+ * is taken: both numbers are packed into one. */
 static const expr *places_body(defn *d)
 {
     arena *mem = d->mem;

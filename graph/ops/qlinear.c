@@ -12,13 +12,13 @@ static const node *one(graph *g, const node *v) /* a scale or a zero, [] or [1],
     return v ? g_reshape(g, v, 0, NULL) : NULL;
 }
 
-/* What operand i stands for, its scale and zero being the two behind it. */
+/* The reals that operand i stands for; its scale and zero are the next two operands. */
 static const node *real(const onnx_call *c, int i)
 {
     return quantize_back(c->g, c->in[i], one(c->g, c->in[i + 1]), one(c->g, onnx_in(c, i + 2)));
 }
 
-/* y by the scale that is operand i and the zero behind it; without one as `fallback`. */
+/* y quantized by the scale in operand i and the zero behind it; dtype `fallback` without a zero. */
 static const node *rounded(const onnx_call *c, const node *y, int i, dtype fallback)
 {
     const node *zero = onnx_in(c, i + 1); /* [] or [1] */
@@ -27,7 +27,7 @@ static const node *rounded(const onnx_call *c, const node *y, int i, dtype fallb
 }
 
 /* ---- ONNX: one operand ---- */
-/* Softmax is rounded by steps of one over a whole number, which ONNX Runtime takes for the scale. */
+/* ONNX Runtime rounds the reciprocal of softmax's scale down to a whole number of steps; so does this. */
 static const node *softmax_rounded(const onnx_call *c, const node *y)
 {
     graph *g = c->g;
@@ -37,7 +37,7 @@ static const node *softmax_rounded(const onnx_call *c, const node *y)
     return y ? quantize_to(g, y, g_scalar_like(g, y, 1), one(g, zero), to) : NULL;
 }
 
-/* x, its scale and zero, those of the result: the operator of the name behind "QLinear". */
+/* x, its scale and zero, those of the result. The operator is the one named behind "QLinear". */
 static bool adapt_unary(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;
@@ -78,7 +78,7 @@ static bool adapt_add(const onnx_call *c, const node **out, err *e)
     return onnx_give(c, out, y ? quantize_to(g, y, g_scalar_like(g, y, 1), NULL, to) : NULL, e);
 }
 
-/* The product of the integers, which is exact, by one factor. */
+/* The integers' product, which is exact, times one factor. */
 static bool adapt_multiply(const onnx_call *c, const node **out, err *e)
 {
     graph *g = c->g;

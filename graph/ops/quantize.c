@@ -138,7 +138,7 @@ static bool adapt_dynamic(const onnx_call *c, const node **out, err *e)
     return onnx_give_all(c, out, NODES(y, scale, zero), e);
 }
 
-/* Its elements are some of the operand's, or these converted: small integers stay what they are. */
+/* Whether n only moves or converts elements: small integers keep their values. */
 static bool moves(const node *n)
 {
     ENDED_BY(arena_free) arena mem = {0};
@@ -189,8 +189,8 @@ bool quantize_known(const node *n)
     return known_in(n, &(int){0});
 }
 
-/* The product of what is left of a [..., m, k] and b [..., k, n] without their zeros, [..., m, n] in 32 bits: of
- * natural numbers, in `left`, and whole ones of 8 bits, less what the zeros come to. Exact, as all is modulo 2^32. */
+/* The product of a [..., m, k] and b [..., k, n] after their zeros are taken off: [..., m, n] in 32 bits. It is a
+ * product of 8-bit integers (the left one of type `left`) minus a correction for the zeros. Exact modulo 2^32. */
 static const node *product(graph *g, const node *a, const node *za, const node *b, const node *zb, dtype left)
 {
     const bool bytes = ts_dtype_bytes(a->type.dtype) == 1 && ts_dtype_bytes(b->type.dtype) == 1;

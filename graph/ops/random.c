@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* ---- ONNX ---- */
-/* A seed that the file does not give: every call has its own, also of nodes without names and of one that a loop passes
- * several times, and it is the same in every run. */
+/* The seed where the file gives none: different for each call, including unnamed nodes and repeated passes of a loop,
+ * and the same in every run. */
 static int64_t seed_of(const onnx_call *c)
 {
     const double given = onnx_real(c, "seed", 0);
@@ -103,7 +103,7 @@ static bool dropout_shape(const node *n, type *out, err *e)
 }
 
 /* ---- body ---- */
-/* A number in [0, 1) from the top bits of those of a seed and a place, as many as reals of d hold whole. */
+/* A number in [0, 1): the top bits of the random word for a seed and a place, as many as a real of d holds exactly. */
 static const expr *unit(arena *mem, const expr *seed, const expr *place, dtype d)
 {
     const int bits = d == TS_F64 ? 53 : 24;
@@ -112,7 +112,7 @@ static const expr *unit(arena *mem, const expr *seed, const expr *place, dtype d
                   x_real(mem, ldexp(1, -bits)), NULL);
 }
 
-/* Of a call's streams of numbers one. */
+/* The key of one of a call's two streams of random numbers. */
 static const expr *stream(const defn *d, int64_t which)
 {
     return x_whole(d->mem, (int64_t)((uint64_t)node_int(d->node, "seed") * 2 + (uint64_t)which));

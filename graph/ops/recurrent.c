@@ -147,7 +147,7 @@ static const node *scan(cell *k, next_state *next)
     in.h = ts_scan_state(by, k->h), in.c = k->c ? ts_scan_state(by, k->c) : NULL;
     /* x [batch, gates * hidden] of the trip */
     const node *x = ts_scan_slice(by, k->x, reverse), *t = NULL, *out[3] = {0};
-    if (k->lengths) /* the step, which counts down from an end that a run may say */
+    if (k->lengths) /* trip numbers of a reversed walk count down from an end that a run may set */
         t = reverse ? ts_scan_slice(by, g_callf(g, 0, NULL, "iota count=%lld", (long long)k->time), true)
                     : ts_scan_trip(by);
     const stepped s = step(&in, next, x, k->lengths ? g_cast(g, t, k->lengths->type.dtype) : NULL);
