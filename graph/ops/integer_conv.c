@@ -139,7 +139,7 @@ static const node *integer_conv_of(graph *g, const node *n, dtype a)
     return g_make(g, n->op, NODES(g_cast(g, n->in[0], a), n->in[1]), n->attr, N_CONV_ATTRIBUTES);
 }
 
-/* Instructions on pairs of 16 bits form as many products as those on reals, and Winograd needs fewer of those. */
+/* Pairs of 16 bits give as many products at once as reals do, and Winograd needs fewer products of reals. */
 const node *quantized_conv(graph *g, const node *n, dtype a)
 {
     quantized x, w;
