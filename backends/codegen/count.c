@@ -3,6 +3,7 @@
  * more; but where loops decide, the first is what they mostly do, and the other what is done at a border, in one trip
  * of all. A call of a tile counts as what is in the tile. */
 #include "backends/codegen/emit.h"
+#include "backends/codegen/lane_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,37 +17,6 @@ typedef struct around { /* a loop around what is counted */
     const struct around *up;
     const stmt *loop;
 } around;
-
-static const struct {
-    const char *does;
-    size_t at;  /* which count it is of */
-    bool place; /* its first argument is a place, not a value */
-} known[] = {
-    {"fma", offsetof(op_counts, multiply_adds), false}, {"dot4", offsetof(op_counts, dots), false},
-    {"dot2", offsetof(op_counts, dots), false},         {"load", offsetof(op_counts, loads), true},
-    {"part", offsetof(op_counts, loads), true},         {"pairs", offsetof(op_counts, loads), true},
-    {"word", offsetof(op_counts, broadcasts), true},    {"store", offsetof(op_counts, stores), true},
-    {"put", offsetof(op_counts, stores), true},
-};
-
-static size_t known_as(const char *does) /* COUNT(known): it is none of these */
-{
-    size_t i = 0;
-    while (i < COUNT(known) && strcmp(known[i].does, does))
-        i++;
-    return i;
-}
-
-bool op_places(const char *does)
-{
-    const size_t i = known_as(does);
-    return !strcmp(does, "splat") || (i < COUNT(known) && known[i].place);
-}
-
-bool op_reads(const char *does)
-{
-    return op_places(does) && (!strcmp(does, "splat") || known[known_as(does)].at != offsetof(op_counts, stores));
-}
 
 enum { ADDED = offsetof(op_counts, registers) / sizeof(double) };
 
@@ -93,11 +63,6 @@ static double span(const cexpr *to, const cexpr *from)
 }
 
 /* As it says, or of bounds that are known: those of copies */
-bool stmt_gathers(const stmt *s)
-{
-    return s->kind == S_LOOP && !strncmp(s->name, "each", 4);
-}
-
 double stmt_trips(const stmt *s)
 {
     if (s->trips || s->kind != S_LOOP)
@@ -110,26 +75,20 @@ static void statements(counter *c, const stmt *in, const around *up, double time
 /* Counts x and its arguments below the returned index; the caller counts the others. */
 static int operation(counter *c, const cexpr *x, const around *up, double times)
 {
-    const bool splat = !strcmp(x->does, "splat");
-    const size_t i = known_as(x->does);
-    if (splat && !cexpr_in_memory(*x->arg))
+    const lane_op *o = lane_op_of(x);
+    double *of = (double *)((char *)&c->all + o->counts);
+    if (o->span == AN_ELEMENT && !cexpr_in_memory(*x->arg))
         return 0;
-    if (splat) {
-        c->all.broadcasts += reads(up, *x->arg, times);
-        return 1;
-    }
-    if (!strncmp(x->does, "turn", 4)) { /* n vectors, in as many rounds as halving n takes; or a block of them */
-        const bool block = !strcmp(x->does, "turned");
+    if (o->use == TURNS || o->use == TURNS_BLOCK) { /* n vectors, in as many rounds as halving n takes */
+        const bool block = o->use == TURNS_BLOCK;
         const double vectors = block ? 16.0 * 16 / x->of.n : x->of.n, moved = block ? vectors : 0;
         op_counts_add(&c->all, &(op_counts){.loads = moved, .stores = moved, .others = vectors * log2(x->of.n)}, times);
         return x->n;
     }
-    double *of = i == COUNT(known) ? &c->all.others : (double *)((char *)&c->all + known[i].at);
-    const bool place = i < COUNT(known) && known[i].place;
     if (of == &c->all.multiply_adds && 2 * x->of.n * element_bytes(x->of.of) <= 4 * c->m->p->on->lanes[TS_F32])
         c->all.halves += times;
-    *of += place && of != &c->all.stores ? reads(up, *x->arg, times) : times;
-    return place;
+    *of += o->use == READS ? reads(up, *x->arg, times) : times;
+    return o->use != OF_VALUES;
 }
 
 static void value(counter *c, const cexpr *x, const around *up, double times)
@@ -195,7 +154,7 @@ static void accumulated(counter *c, const stmt *s, const around *up, double time
 static void statements(counter *c, const stmt *in, const around *up, double times)
 {
     for (const stmt *s = in->first; s; s = s->next) {
-        const bool loops = s->kind == S_LOOP || (s->kind == S_CHUNKS && s->trips), gathers = stmt_gathers(s);
+        const bool loops = s->kind == S_LOOP || (s->kind == S_CHUNKS && s->trips), gathers = s->elements;
         const double trips = loops ? stmt_trips(s) : 1,
                      all = trips * (gathers && s->first->value ? reads(up, s->first->value, times) : times);
         if (s->kind == S_IF) {

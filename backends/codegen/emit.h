@@ -291,7 +291,7 @@ const cexpr *emit_index(emitter *m, const affine *a);
 const char *number_text(const emitter *m, int64_t n);
 const cexpr *emit_whole(const emitter *m, int64_t n);
 const cexpr *emit_long(const emitter *m, int64_t n);            /* of the type of loop variables, whatever it meets */
-void emit_written_out(emitter *m, const char *name, int64_t n); /* opens a loop of n trips, all in the text */
+stmt *emit_written_out(emitter *m, const char *name, int64_t n); /* opens a loop of n trips, all in the text */
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
 const cexpr *scratch_at(const emitter *m, const char *of, int64_t offset);
 const cexpr *slice_at(const emitter *m, int stage, bool written); /* where a stage's values wait for later ones */
@@ -511,9 +511,6 @@ void op_counts_add(op_counts *c, const op_counts *more, double times);
 /* count.c */
 void kernel_count(const emitter *m, op_counts *out); /* of its statements */
 double stmt_trips(const stmt *s);                    /* of a loop */
-bool stmt_gathers(const stmt *s);                    /* it is a loop over elements of a vector, one by one */
-bool op_places(const char *does);                    /* its first argument is a place in memory */
-bool op_reads(const char *does);                     /* which it reads */
 /* footprint.c */
 void kernel_footprint(const emitter *m, footprint *to); /* of its statements */
 /* live.c */

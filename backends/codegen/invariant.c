@@ -1,6 +1,7 @@
 /* invariant.c - loop-invariant code motion of places that data say. Which row of a table is asked for takes a read, a
  * test and a check: in a sum they stand for each of its terms, though they follow from a few loops around it alone.
  * Compilers leave them there, as a check can tell of a fault. */
+#include "backends/codegen/lane_op.h"
 #include "backends/codegen/passes.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static bool is_list(const stmt *s) /* each of its trips is a register's */
 
 static bool is_store(const stmt *s)
 {
-    return s->kind == S_CALL && s->value->does && !strncmp(s->value->does, "store", 5);
+    return s->kind == S_CALL && lane_op_of(s->value)->use == WRITES;
 }
 
 static bool same_memory(const cexpr *x, const cexpr *place) /* x reads there */
@@ -167,6 +168,7 @@ static const cexpr *name_it(mover *v, const around *a, const around *behind, con
                              .from = cexpr_number(v->mem, 0),
                              .to = loop->to,
                              .how = WRITTEN_OUT,
+                             .elements = loop->elements,
                              .trips = loop->trips});
         sizes = arena_format(v->mem, "%s[%s]", sizes, cexpr_text(v->mem, loop->to));
         called = cexpr_at(v->mem, called, cexpr_word(v->mem, loop->name), IN_REGISTERS);

@@ -3,6 +3,7 @@
  * which waits while those go by along which it does not move: compilers read it once. For lanes of a group all of a
  * kernel is one text, in which reads begin as early as they may, and addresses are values (unroll.c: loops of it). */
 #include "backends/codegen/emit.h"
+#include "backends/codegen/lane_op.h"
 #include "backends/codegen/unroll.h"
 
 #include <math.h>
@@ -182,7 +183,7 @@ static void read_ahead(liver *l, const cexpr *place, const around *up, double re
 /* ---- reads of memory ---- */
 static void read(liver *l, const cexpr *place, const around *up, double registers)
 {
-    const double share = up && stmt_gathers(up->loop) ? 1 / fmax(stmt_trips(up->loop), 1) : 1, /* of a vector */
+    const double share = up && up->loop->elements ? 1 / fmax(stmt_trips(up->loop), 1) : 1, /* of a vector */
         times = (up ? up->times : 1) * share;
     double trips = share, waiting = share, again = 1;
     int from = l->at;
@@ -223,14 +224,15 @@ static void tile_called(liver *l, const cexpr *x, const around *up)
 
 static void value(liver *l, const cexpr *x, const around *up)
 {
-    const bool memory = cexpr_in_memory(x), place = x->does && op_places(x->does) && cexpr_in_memory(*x->arg);
+    const lane_use how = lane_op_of(x)->use;
+    const bool memory = cexpr_in_memory(x), place = (how == READS || how == WRITES) && cexpr_in_memory(*x->arg);
     if (x->kind == C_WORD)
         named(l, x, up ? up->times : 1);
     if (x->kind == C_ELEMENT && !memory)
         walked(l, x, up);
     if (memory)
         read(l, x, up, registers_of(l, WORD));
-    else if (place && op_reads(x->does))
+    else if (place && how == READS)
         read(l, *x->arg, up, registers_of(l, element_bytes(x->of.of) * x->of.n));
     else if (x->moves == TAKES) /* the address of an element */
         read(l, *x->arg[0]->arg, up, registers_of(l, x->bytes));

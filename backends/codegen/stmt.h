@@ -39,6 +39,7 @@ struct stmt {
     int64_t offset, bytes;         /* S_LET: bytes of one value, of `trips` in all; 0: it is a place, or a count */
     double share;                  /* S_IF: of all times that it is asked, so often it holds; 0: not known */
     bool tight;                    /* one statement is in it, without braces */
+    bool elements;                 /* a loop over those of a vector, one by one */
     bool divergent;                /* a test that not all workers of a group decide alike */
     stmt *first, *last, *other, *next, *up;
 };

@@ -176,14 +176,14 @@ const cexpr *emit_whole(const emitter *m, int64_t n)
     return cexpr_number(m->mem, n);
 }
 
-void emit_written_out(emitter *m, const char *name, int64_t n)
+stmt *emit_written_out(emitter *m, const char *name, int64_t n)
 {
-    code_open(&m->out.code, (stmt){.kind = S_LOOP,
-                                   .how = WRITTEN_OUT,
-                                   .name = name,
-                                   .from = emit_whole(m, 0),
-                                   .to = emit_whole(m, n),
-                                   .trips = n});
+    return code_open(&m->out.code, (stmt){.kind = S_LOOP,
+                                          .how = WRITTEN_OUT,
+                                          .name = name,
+                                          .from = emit_whole(m, 0),
+                                          .to = emit_whole(m, n),
+                                          .trips = n});
 }
 
 const char *number_text(const emitter *m, int64_t n)

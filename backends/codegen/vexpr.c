@@ -185,7 +185,7 @@ const char *vector_each_open(emitter *m)
     vector_loop *v = &m->tile.vectors;
     const int n_var = m->sp.n;
     const char *each = arena_format(m->mem, "each%d", v->names++);
-    emit_written_out(m, each, v->count);
+    emit_written_out(m, each, v->count)->elements = true;
     v->at = vector_go(m, v->axis, affine_var(&m->sp, var_add(&m->sp, each, 0, v->count - 1)), 1), v->n_var = n_var;
     return v->each = each;
 }

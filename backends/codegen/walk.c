@@ -1,5 +1,6 @@
 /* walk.c - the walk over statements, what names stand for on the way, and which memory expressions read and write. */
 #include "backends/codegen/walk.h"
+#include "backends/codegen/lane_op.h"
 
 #include <string.h>
 
@@ -230,18 +231,10 @@ static void moved(walk *w, const cexpr *x)
         value(w, x->arg[1]);
 }
 
-static int64_t vector_bytes(const cexpr *x) /* that an operation on a place reads or writes there */
-{
-    int64_t n = x->of.n;
-    if (!strcmp(x->does, "part") || !strcmp(x->does, "put"))
-        cexpr_known(x->arg[x->n - 1], &n);
-    n = !strcmp(x->does, "word") ? 1 : !strcmp(x->does, "pairs") ? n / 2 : n;
-    return !strcmp(x->does, "splat") ? x->arg[0]->bytes : n * element_bytes(x->of.of);
-}
-
 static void value(walk *w, const cexpr *x)
 {
-    const bool place = x->does && x->of.n && op_places(x->does) && cexpr_in_memory(x->arg[0]),
+    const lane_use how = lane_op_of(x)->use;
+    const bool place = (how == READS || how == WRITES) && cexpr_in_memory(x->arg[0]),
                choice = x->whole == W_WHERE || (x->kind == C_FORM && x->does && !strcmp(x->does, "select"));
     if (x->kind == C_TILE)
         tile_called(w, x);
@@ -251,10 +244,10 @@ static void value(walk *w, const cexpr *x)
         element_used(w, (access){.x = x});
     else if (x->whole != W_ADDRESS) {
         const around *was = w->around;
-        if (x->does && !strcmp(x->does, "turned"))
+        if (how == TURNS_BLOCK)
             w->to->use(w, &(access){.kind = OF_BLOCK, .x = x});
         if (place)
-            element_used(w, (access){.x = x->arg[0], .bytes = vector_bytes(x), .written = !op_reads(x->does)});
+            element_used(w, (access){.x = x->arg[0], .bytes = lane_op_bytes(x), .written = how == WRITES});
         for (int i = place; i < x->n; i++) {
             w->around = choice && i ? condition(w, x->arg[0], i == 1) : was;
             value(w, x->arg[i]);

@@ -125,9 +125,9 @@ static void test_walked(arena *mem)
 static void test_gathers(arena *mem)
 {
     code c = code_begin(mem);
-    open_loop(&c, "i", 4, WRITTEN_OUT), open_loop(&c, "each0", LANES, WRITTEN_OUT);
-    code_store(&c, cexpr_element(mem, "e", word(mem, "each0"), IN_REGISTERS),
-               cexpr_element(mem, "a", word(mem, "each0"), 0));
+    open_loop(&c, "i", 4, WRITTEN_OUT), open_loop(&c, "k", LANES, WRITTEN_OUT);
+    c.at->elements = true;
+    code_store(&c, cexpr_element(mem, "e", word(mem, "k"), IN_REGISTERS), cexpr_element(mem, "a", word(mem, "k"), 0));
     code_close(&c), code_close(&c);
     check(mem, "gathered", &c, 16, 1, 0);
 }

@@ -96,7 +96,7 @@ static void test_apart(void)
 
 /* for n { for k { for b, written out, of 4 { acc[b] = acc[b] + x[8 at + k] } } }, at: element b + n of rows; how: what
  * stands between them */
-typedef enum in_the_way { NOTHING, A_TEST, A_STORE, ANOTHER_STORE, NO_TRIPS, A_CHOICE, A_NAME } in_the_way;
+typedef enum in_the_way { NOTHING, A_TEST, A_STORE, ANOTHER_STORE, A_PUT, NO_TRIPS, A_CHOICE, A_NAME } in_the_way;
 
 static const cexpr *element_of(arena *mem, const char *of, const cexpr *index, int load)
 {
@@ -134,6 +134,9 @@ static stmt *rows_of(arena *mem, in_the_way what)
     code_store(&c, acc, cexpr_two(mem, "($0 + $1)", acc, what == A_CHOICE ? chosen : x));
     if (what == A_STORE || what == ANOTHER_STORE)
         code_store(&c, element_of(mem, what == A_STORE ? "rows" : "y", b, 2), k);
+    if (what == A_PUT) /* of some elements of a vector */
+        code_call(&c, cexpr_lanes(mem, "put", (instance){E_F32, 8}, "put(&$0, $1, $2)", 3,
+                                  (const cexpr *[]){element_of(mem, "y", b, 2), k, n}));
     return root;
 }
 
@@ -143,7 +146,7 @@ static void test_invariant(void)
                                 "        index0[b] = checked(rows[b + n], 9);\n    }\n";
     for (in_the_way what = NOTHING; what <= A_NAME; what++) {
         arena mem = {0};
-        const bool goes = what == NOTHING || what == ANOTHER_STORE;
+        const bool goes = what == NOTHING || what == ANOTHER_STORE || what == A_PUT;
         stmt *in = rows_of(&mem, what);
         text t = {0};
         CHECK(pass_invariant(in, &mem, &made_up, NULL));
