@@ -306,7 +306,7 @@ static bool follow(following *f, int at, const rule *r, int own, err *e)
         layout y;
         if (cannot(p, k, s, load) || node_is_weight(stage_value(s, load)) || !type_count(&stage_value(s, load)->type))
             continue;
-        if (strstr(r->layout[i].text, "/tile"))
+        if (r->layout[i].tiles)
             choose_tiles(p, k);
         if (!layouts_read(k, s, load, r->layout[i].text, &y, e))
             return passed_over(p, k, s, load, &r->layout[i], e) ||

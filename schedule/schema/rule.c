@@ -171,7 +171,8 @@ static bool read_layout(const json *v, rule *r, err *e)
                                "no operand \"%s\"; they are a, b, ..., the result y or, of a stage, matmul2.b", i->key);
         if (r->n_layout == MAX_STAGING)
             return json_refuse(e, i, TS_BAD_INPUT, "layout %d, at most %d expected", MAX_STAGING + 1, MAX_STAGING);
-        r->layout[r->n_layout++] = (rule_layout){i->key, dot ? (size_t)(dot - i->key) : 0, load, i->text};
+        r->layout[r->n_layout++] = (rule_layout){i->key, dot ? (size_t)(dot - i->key) : 0, load, i->text,
+                                                 strstr(i->text, "/tile")};
     }
     return true;
 }

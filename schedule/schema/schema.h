@@ -16,6 +16,7 @@ typedef struct rule_layout {
     size_t stage;        /* bytes of that stage's name; 0: it names none */
     int load;            /* which of the stage's loads it is; MAX_LOADS: its result */
     const char *text;    /* "n/48 k n" */
+    bool tiles;          /* a step of it is the tile of the guess: "n/tile" */
 } rule_layout;
 typedef struct rule {
     const char *name;
