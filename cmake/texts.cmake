@@ -1,9 +1,15 @@
 # What is carried as text: built-in schemas, routines, files of emitted programs. Appends to `library` and `tool`.
 
-# The file at `path`, its includes as in one folder, as what stands between the quotes of C strings, one a line.
+# The file at `path`, its includes as in one folder, as what stands between the quotes of C strings, one a line; and in
+# `variable`_includes from which byte to which these are.
 function(c_string variable path)
     file(READ ${path} text)
     string(REGEX REPLACE "(#include )\"[^\"\n]*/" "\\1\"" text "${text}")
+    string(REGEX MATCH "(#include \"[^\n]*\n)+" includes "${text}")
+    string(FIND "${text}" "${includes}" from)
+    string(LENGTH "${includes}" to)
+    math(EXPR to "${from} + ${to}")
+    set(${variable}_includes "${from}, ${to}" PARENT_SCOPE)
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")
     string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
@@ -59,7 +65,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${runtime} ${CMAK
 foreach(source IN LISTS runtime)
     cmake_path(GET source FILENAME name)
     c_string(text ${source})
-    string(APPEND runtime_rows "    {\"${name}\",\n     \"${text}\"},\n")
+    string(APPEND runtime_rows "    {\"${name}\",\n     \"${text}\", ${text_includes}},\n")
 endforeach()
 if(runtime)
     file(GENERATE OUTPUT ${gen}/runtime_files.c CONTENT "/* Written by the build. */\n\

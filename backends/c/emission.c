@@ -1,5 +1,6 @@
 /* emission.c - a plan as a program in C: the kernels of a run here, a file each. */
 #include "backends/c/custom.h"
+#include "backends/c/dialect.h"
 #include "backends/c/program.h"
 #include "backends/emit/standalone.h"
 
@@ -33,12 +34,15 @@ static void add_places(text *t, const c_program *c)
     text_line(t, "    {LEAF, 0}};\n");
 }
 
-static char *tables_text(const c_program *c)
+static carried_file calls_made(const c_program *c) /* whose text is to be freed */
 {
     const bool trips = c->trips.loops > 1;
     text t = {0};
-    text_line(&t, "/* program.c - the kernels in their order, as tables that walk.c reads. */\n"
-                  "#include \"walk.h\"\n#include <string.h>\n");
+    text_line(&t, "/* program.c - the kernels in their order, as tables that walk.c reads. */");
+    const size_t from = t.length;
+    text_line(&t, "#include \"walk.h\"");
+    const size_t to = t.length;
+    text_line(&t, "#include <string.h>\n");
     for (int i = 0; i < c->n_text; i++)
         text_line(&t, "walk_kernel %s;", c->text[i].name);
     text_line(&t, "");
@@ -49,32 +53,47 @@ static char *tables_text(const c_program *c)
               c->operands, c->trips.inputs, (long long)c->claims, trips ? "loop, address, copies" : "0, 0, 0");
     text_line(&t, "static void run(const ts_run *r, long part, long parts)\n{\n"
                   "    walk_calls(&all, r, 0, all.calls, part, parts);\n}");
-    return text_take(&t);
+    return (carried_file){.text = text_take(&t), .from = from, .to = to};
 }
 
 /* ---- files ---- */
 
+/* All kernels as one unit, each with its header; to be freed */
+static char *joined_text(const c_program *c, const levels *all)
+{
+    ENDED_BY(arena_free) arena mem = {0};
+    const kernel_text **k = arena_array(&mem, (size_t)c->n_text + 1, sizeof *k);
+    const char **header = arena_array(&mem, (size_t)c->n_text + 1, sizeof *header);
+    text t = {0};
+    for (int i = 0; i < c->n_text; i++) {
+        ENDED_BY(text_free) text own = {0};
+        emit_unit_header(&own, &c->text[i], all, c->text_of, i);
+        k[i] = &c->text[i], header[i] = arena_string(&mem, text_str(&own));
+    }
+    unit_join(&c_dialect, k, header, c->n_text, &t);
+    return text_take(&t);
+}
+
 static bool emit(const plan *p, const emit_options *w, const c_program *c, err *e)
 {
-    const carried_file beside[] = {{"run.h", runtime_file("run.h")},
-                                   {"share.h", runtime_file("share.h")},
-                                   {"loops.h", runtime_file("loops.h")},
-                                   {"walk.h", runtime_file("walk.h")}};
-    const emit_extra extra = {.n_file = COUNT(beside),
+    const carried_file beside[] = {runtime_found("run.h"), runtime_found("loops.h"), runtime_found("walk.h"),
+                                   runtime_found("share.h")};
+    const emit_extra extra = {.n_file = COUNT(beside) - (w->single ? 1 : 0), /* units of kernels carry the last one */
                               .file = beside,
                               .libraries = "",
                               .made = "",
                               .rules = "program.o walk.o: run.h share.h loops.h walk.h\n"};
-    emit_unit *units = calloc((size_t)c->n_text + 1, sizeof *units);
-    char *calls = tables_text(c);
+    const int n = w->single ? 1 : c->n_text;
+    carried_file *units = heap_array((size_t)n + 1, sizeof *units), calls = calls_made(c);
     ENDED_BY(arena_free) arena mem = {0};
     levels all;
-    MUST(units);
     levels_make(&all, p);
-    for (int i = 0; i < c->n_text; i++)
-        units[i] = (emit_unit){c->text[i].name, emit_unit_text(&c->text[i], &all, c->text_of, i)};
-    units[c->n_text] = (emit_unit){"walk", runtime_file("walk.c")};
-    const emit_code code = {.n_unit = c->n_text + 1,
+    for (int i = 0; i < n; i++)
+        units[i] = (carried_file){.name = w->single ? "kernels" : c->text[i].name,
+                                  .text = w->single ? joined_text(c, &all)
+                                                    : emit_unit_text(&c->text[i], &all, c->text_of, i)};
+    units[n] = runtime_found("walk.c"), units[n].name = "walk";
+    const emit_code code = {.n_unit = n + 1,
                             .unit = units,
                             .calls = calls,
                             .extra = &extra,
@@ -84,9 +103,9 @@ static bool emit(const plan *p, const emit_options *w, const c_program *c, err *
                             .flags = c_flags(&mem, cpu_isa(p->on), p->reproducible),
                             .by = &backend_c};
     const bool ok = emit_standalone(p, w, &code, e);
-    for (int i = 0; i < c->n_text; i++)
+    for (int i = 0; i < n; i++)
         free((char *)(uintptr_t)units[i].text);
-    free(units), free(calls), levels_free(&all);
+    free(units), free((char *)(uintptr_t)calls.text), levels_free(&all);
     return ok;
 }
 

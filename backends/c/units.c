@@ -32,7 +32,7 @@ static void end(c_units *u, sharing *s)
     if (!s->n)
         return;
     if (s->n > 1)
-        unit_join(&c_dialect, s->kernel, s->n, &t);
+        unit_join(&c_dialect, s->kernel, NULL, s->n, &t);
     const char *first = s->kernel[0]->op;
     u->unit[u->n++] = (cc_unit){.text = arena_string(&u->mem, s->n > 1 ? t.s : s->kernel[0]->text),
                                 .label = s->n > 1 ? arena_format(&u->mem, "%s and %d more", first, s->n - 1)
@@ -46,7 +46,7 @@ static void end(c_units *u, sharing *s)
 static void add(c_units *u, sharing *s, const kernel_text *k)
 {
     const size_t bytes = bytes_of(k);
-    const bool large = k->alone || bytes > SMALL;
+    const bool large = k->n_member || bytes > SMALL;
     sharing own = {0};
     s = large ? &own : s;
     if (s->n == MOST || s->bytes + bytes > TOGETHER)

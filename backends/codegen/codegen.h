@@ -34,12 +34,13 @@ typedef struct member_text { /* of a text of several kernels: a function that st
     char *header, *text;
 } member_text;
 typedef struct kernel_text {
-    char name[24];          /* of its function, from its content: equal kernels have one name, and one text */
-    const char *op;         /* what people call the first kernel with this text; its plan's */
-    char *text;             /* a unit of its own, with all functions it uses */
-    size_t prelude, begins; /* bytes: what all units may have in front, then functions of the library */
-    char *header;           /* a comment for who reads it there, no part of what is compiled */
-    int n_operand;          /* in the order in which the kernel takes them */
+    char name[24];  /* of its function, from its content: equal kernels have one name, and one text */
+    const char *op; /* what people call the first kernel with this text; its plan's */
+    char *text;     /* a unit of its own, with all functions it uses */
+    /* Bytes: what all units may have in front, then functions of the library, then members */
+    size_t prelude, begins, behind;
+    char *header;  /* a comment for who reads it there, no part of what is compiled */
+    int n_operand; /* in the order in which the kernel takes them */
     operand *operand;
     int n_box; /* maps of tensors that it takes behind all else */
     box_of *box;
@@ -51,10 +52,11 @@ typedef struct kernel_text {
     bool asks;       /* first of all, whether a trip before was the last one */
     uint32_t sizes;  /* extents of the run that it takes behind these */
     bool far;        /* some operand has more elements than 32 bits count */
-    bool alone;      /* it has names in front that other kernels may have too: no unit of several takes it */
     bool needs_room; /* of a scan: it takes, behind operands, where values of its trips are */
     int tiles;       /* tile functions: tile0, tile1, ... */
-    int n_member;    /* what the text begins with; in place of it: the kernel as others call it, behind all it calls */
+    /* What the text begins with, and other kernels may have, too; in place of it: the kernel as others call it, behind
+     * all it calls */
+    int n_member;
     member_text *member;
     op_counts counts;
     callees uses; /* functions that stand in front of what `begins` is the start of */
@@ -72,9 +74,9 @@ bool kernel_counted(const dialect *d, const plan *p, const kernel *k, op_counts 
 bool kernel_touched(const dialect *d, const plan *p, const kernel *k, touching *to, err *e);
 void kernel_text_free(kernel_text *k);
 void unit_own_tiles(text *t, const kernel_text *k, const char *what); /* with names for its tiles that no other has */
-/* Kernels, none of them alone, as one unit, in which each has functions of its own: what is made of one depends on no
- * other. Appends to t. */
-void unit_join(const dialect *d, const kernel_text *const *k, int n, text *t);
+/* Kernels as one unit, in which members stand once, and each has functions of its own: what is made of one depends on
+ * no other. header: of each, what stands in front of it; NULL: nothing. Appends to t. */
+void unit_join(const dialect *d, const kernel_text *const *k, const char *const *header, int n, text *t);
 /* Of a kernel without text: the operands of its call, in order, then the value; of a scan as its stage loads them. To
  * be freed as a text. */
 void call_operands(const plan *p, const kernel *k, kernel_text *out);

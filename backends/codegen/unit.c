@@ -75,7 +75,7 @@ static void take_text(const dialect *d, kernel_text *k, text *body)
     k->begins = functions.length;
     text_add(&functions, "%s", text_str(body));
     d->prelude(&whole, &(unit_facts){.far = k->far, .body = text_str(&functions)});
-    k->prelude = whole.length + vectors, k->begins += whole.length;
+    k->prelude = whole.length + vectors, k->begins += whole.length, k->behind += k->begins;
     text_add(&whole, "%s", functions.s);
     k->text = text_take(&whole);
     text_free(&functions), text_free(body);
@@ -167,9 +167,8 @@ void unit_whole(const dialect *d, kernel_text *out, calling *write, void *user, 
     text body = {0};
     for (int i = 0; i < out->n_member; i++)
         add(d, &out->member[i], &body, header);
+    out->behind = body.length;
     write(user, out->name, &body);
-    member_free(out);
-    out->alone = true;
     take_text(d, out, &body);
     out->header = text_take(header);
 }
@@ -190,11 +189,22 @@ static void write_tiles(emitter *m, kernel_text *out, written *w)
     kernel_header(&w->header, m);
 }
 
+static void take_front(emitter *m, kernel_text *out)
+{
+    member_text front = {0};
+    if (!m->out.front.length)
+        return;
+    name_of(&m->out.front, front.name);
+    front.text = text_take(&m->out.front);
+    member_add(out, front);
+}
+
 static void write_unit(emitter *m, kernel_text *out, written *w)
 {
     text body = {0};
     text_add(&body, "%s%s", text_str(&m->out.front), text_str(&w->tiles));
-    out->alone = m->out.front.length;
+    out->behind = m->out.front.length;
+    take_front(m, out);
     write_function(m, m->d, m->d->kernel, &body, out->name);
     take_text(m->d, out, &body);
     out->header = text_take(&w->header);
@@ -214,14 +224,9 @@ static void write_member(emitter *m, kernel_text *out, written *w)
 {
     dialect own = *m->d;
     text t = {0};
-    member_text front = {0};
     if (own.loop.chunks)
         own.chunks = own.loop.chunks;
-    if (m->out.front.length) {
-        name_of(&m->out.front, front.name);
-        front.text = text_take(&m->out.front);
-        member_add(out, front);
-    }
+    take_front(m, out);
     member_name(m->d, out->name);
     write_function(m, &own, own.member, &w->tiles, out->name);
     unit_own_tiles(&t, out, text_str(&w->tiles));

@@ -26,7 +26,8 @@ static bool emit(const plan *p, const emit_options *w, const device_texts *t, er
     ENDED_BY(arena_free) arena mem = {0};
     for (int i = 0; i < t->n_unit; i++) {
         const kernel_text *k = device_unit(t, i);
-        source[i] = (carried_file){arena_format(&mem, "%s.cu", k->name), emit_unit_text(k, &t->levels, t->unit_of, i)};
+        source[i] = (carried_file){.name = arena_format(&mem, "%s.cu", k->name),
+                                   .text = emit_unit_text(k, &t->levels, t->unit_of, i)};
         text_add(&made, " %s.image", k->name);
     }
     for (int k = 0; k < t->n_kernel; k++)

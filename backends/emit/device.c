@@ -81,7 +81,7 @@ static char *calls_text(const emit_on *on)
 typedef struct folder {
     int n_file, n_unit;
     carried_file *file;
-    emit_unit *unit;
+    carried_file *unit;
     arena mem;
 } folder;
 
@@ -89,9 +89,10 @@ static void carry(folder *f, const char *name)
 {
     const size_t stem = strlen(name) - 2;
     if (strcmp(name + stem, ".c") != 0)
-        f->file[f->n_file++] = (carried_file){name, runtime_file(name)};
+        f->file[f->n_file++] = runtime_found(name);
     else
-        f->unit[f->n_unit++] = (emit_unit){arena_format(&f->mem, "%.*s", (int)stem, name), runtime_file(name)};
+        f->unit[f->n_unit++] = (carried_file){.name = arena_format(&f->mem, "%.*s", (int)stem, name),
+                                              .text = runtime_file(name)};
 }
 
 static void carry_all(folder *f, const emit_on *on)
@@ -133,7 +134,7 @@ bool emit_on_device(const plan *p, const emit_options *w, const emit_on *on, err
     const emit_extra beside = {f.n_file, f.file, " -ldl", on->made, rules};
     const emit_code code = {.n_unit = f.n_unit,
                             .unit = f.unit,
-                            .calls = calls,
+                            .calls = {.text = calls},
                             .extra = &beside,
                             .threads = 1,
                             .flags = flags,

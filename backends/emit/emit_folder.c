@@ -155,8 +155,6 @@ void emit_counts(const emit_parts *p, text *t)
 
 void emit_tables(const emit_parts *p, text *t)
 {
-    note_origin(t, "tables.c", "What model.c is told of the model.");
-    text_line(t, "#include \"tables.h\"\n");
     add_ports(p, t, "model_input", EMIT_INPUT);
     add_ports(p, t, "model_output", EMIT_OUTPUT);
     add_states(p, t);
@@ -208,13 +206,18 @@ static bool write_text(output *o, const char *name, text *t, err *e)
     return ok;
 }
 
-const char *runtime_file(const char *name)
+carried_file runtime_found(const char *name)
 {
     const carried_file *f = runtime_files;
     while (f->name && strcmp(f->name, name) != 0)
         f++;
     MUST(f->name);
-    return f->text;
+    return *f;
+}
+
+const char *runtime_file(const char *name)
+{
+    return runtime_found(name).text;
 }
 
 static bool write_runtime(output *o, err *e)
@@ -297,6 +300,8 @@ static bool write_all(output *o, const emit_parts *p, err *e)
 {
     ENDED_BY(text_free) text counts = {0}, tables = {0}, makefile = {0}, ports = {0};
     emit_counts(p, &counts);
+    note_origin(&tables, "tables.c", "What model.c is told of the model.");
+    text_line(&tables, "#include \"tables.h\"\n");
     emit_tables(p, &tables);
     make_makefile(p, &makefile);
     text_add(&ports, "%s", p->ports ? p->ports : "");

@@ -35,15 +35,13 @@ typedef struct emit_space {
     bool is_zero;                    /* a state that begins with zeros, which are not written */
 } emit_space;
 
-typedef struct emit_unit {
-    const char *name, *text; /* a C identifier, and C */
-} emit_unit;
-
-/* Files that programs carry as they are, from where the build finds them; ends with NULL. */
 typedef struct carried_file {
-    const char *name, *text;
+    const char *name, *text; /* of a unit: a C identifier, and C */
+    size_t from, to;         /* bytes of the lines that include others of the program; both 0: there are none */
 } carried_file;
+/* Those that programs carry as they are, from where the build finds them; ends with NULL. */
 extern const carried_file runtime_files[];
+carried_file runtime_found(const char *name);
 const char *runtime_file(const char *name); /* the text of one */
 
 typedef struct emit_extra { /* what a program has beside its units: headers, sources that are no C, and their rules */
@@ -56,8 +54,8 @@ typedef struct emit_extra { /* what a program has beside its units: headers, sou
 
 typedef struct emit_parts {
     int n_unit;
-    const emit_unit *unit;
-    const emit_extra *extra; /* NULL: none */
+    const carried_file *unit; /* in one file, those that include nothing come first */
+    const emit_extra *extra;  /* NULL: none */
     /* One unit defines: void ENTRY(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void
      * *team). Every thread calls it with its part; wait is the barrier, and *fault, 0 before, is set when an index read
      * from the inputs lies outside its axis. */
@@ -87,7 +85,7 @@ bool emit_one_file(const char *file, ts_single how, const emit_parts *p, err *e)
 /* What both are made of. Weights come one after the other, each with its padding. */
 typedef bool emit_put(void *arg, const void *bytes, size_t n); /* false: errno says why */
 void emit_counts(const emit_parts *p, text *t);
-void emit_tables(const emit_parts *p, text *t);
+void emit_tables(const emit_parts *p, text *t); /* behind what they include */
 bool emit_weights(const emit_parts *p, emit_put *put, void *arg);
 size_t emit_weight_bytes(const emit_parts *p);
 bool emit_weight_file(int at, const char *name, const emit_parts *p); /* a new one; false: errno says why */

@@ -1,6 +1,5 @@
-/* single.c - a stand-alone program as one file of C: the texts of the folder, each header once, each text behind what
- * it includes. A name that a text has for itself alone, as tile0 in many kernels, gets another one by a macro around
- * the text. Instructions are asked for by a pragma, so that no option of the compiler is needed. */
+/* single.c - a stand-alone program as one file of C: the texts of the folder, each behind what it includes. It asks for
+ * instructions by a pragma, so that no option of the compiler is needed. */
 #include "backends/cache/folder.h"
 #include "backends/emit/emit_folder.h"
 
@@ -17,179 +16,14 @@ enum { MOST_INSIDE = 128 << 20, WIDTH = 100 }; /* bytes of weights that a compil
 
 typedef struct single {
     const emit_parts *p;
-    text out, done; /* done: the headers in it, as " a.h b.h " */
-    const char *counts;
-    int n_text;
+    text out;
 } single;
 
-/* ---- names of a text's own ---- */
-
-/* Behind a comment, a quoted text, a line of the preprocessor, or attributes; s itself where none of them begins. */
-static const char *skip(const char *s, bool line)
+static void add_text(single *s, const carried_file *f) /* without the lines that include others */
 {
-    const char *end = s;
-    if (s[0] == '/' && s[1] == '*')
-        end = strstr(s + 2, "*/"), end = end ? end + 2 : s + strlen(s);
-    else if (s[0] == '/' && s[1] == '/')
-        end += strcspn(s, "\n");
-    else if (*s == '"' || *s == '\'')
-        for (end++; *end && *end++ != *s;)
-            end += end[-1] == '\\' && *end;
-    else if (line && *s == '#')
-        while (*end && *end != '\n')
-            end += *end == '\\' && end[1] ? 2 : 1;
-    else if (!strncmp(s, "__attribute__", 13)) {
-        int open = 0;
-        for (end = strchr(s, '('); end && *end && (open += (*end == '(') - (*end == ')'));)
-            end++;
-        end = end && *end ? end + 1 : s + 13;
-    }
-    return end;
-}
-
-static bool is_one_of(const char *list, const char *s, size_t n)
-{
-    for (const char *at = list; (at = strchr(at, ' ')); at++)
-        if (!strncmp(at + 1, s, n) && at[1 + n] == ' ')
-            return true;
-    return false;
-}
-
-typedef struct scan {
-    int depth, enum_depth; /* of brackets; the depth at which names are enumerators, or -1 */
-    bool begun, own, value, function;
-    const char *last; /* the word that may be the name */
-    size_t n;
-} scan;
-
-static void scan_word(scan *x, const char *s, size_t n)
-{
-    if (!x->depth && !x->begun)
-        x->begun = true, x->own = is_one_of(" static typedef enum FUNCTION LANES ", s, n),
-        x->value = x->function = false;
-    if (!x->depth && n == 4 && !strncmp(s, "enum", n))
-        x->enum_depth = 1;
-    const bool named = !x->depth || x->depth == x->enum_depth;
-    x->last = named && x->own && !x->value && !isdigit((unsigned char)*s) ? s : NULL;
-    x->n = n;
-}
-
-static void add_name(text *names, const char *s, size_t n)
-{
-    if (!is_one_of(text_str(names), s, n) && !is_one_of(" int char long float double void enum struct union ", s, n))
-        text_add(names, "%.*s ", (int)n, s);
-}
-
-static void scan_mark(scan *x, char c, text *names)
-{
-    const bool at_enum = x->depth == x->enum_depth;
-    if (strchr("(=[;{,}", c) && x->last && (!x->depth || at_enum))
-        add_name(names, x->last, x->n);
-    x->last = strchr("*", c) ? x->last : NULL;
-    x->function |= !x->depth && c == '(' && !x->value;
-    if (!x->depth || at_enum)
-        x->value = c == '=' || (x->value && c != ',' && c != ';' && c != '}');
-    x->depth += (strchr("({[", c) != NULL) - (strchr(")}]", c) != NULL);
-    if (!x->depth && (c == ';' || (c == '}' && (x->function || !x->begun))))
-        *x = (scan){.enum_depth = -1};
-}
-
-/* Where a text gives a name of its own another one already, "#define tile0 k_0f3a_0", that one. */
-static void find_given(const char *s, const char *own, text *names)
-{
-    text_add(names, " ");
-    for (const char *at = own + 1; *at; at += strcspn(at, " ") + 1) {
-        char *find = NULL;
-        const int n = (int)strcspn(at, " ");
-        ENDED_BY(text_free) text line = {0};
-        text_add(&line, "#define %.*s k_", n, at);
-        for (const char *k = s; (k = strstr(k, line.s)); k += strcspn(k, "\n")) {
-            find = strstr(k + 9 + n, "k_");
-            add_name(names, find, strcspn(find, " \n"));
-        }
-        if (!find)
-            add_name(names, at, (size_t)n);
-    }
-}
-
-/* " tile0 f32x16 ": what s defines at the scope of the file and nobody else sees */
-static void find_own(const char *s, text *names)
-{
-    scan x = {.enum_depth = -1};
-    text_add(names, " ");
-    for (bool line = true; *s;) {
-        const char *end = skip(s, line);
-        if (end > s) {
-            s = end;
-            continue;
-        }
-        line = *s == '\n' || (line && isspace((unsigned char)*s));
-        size_t n = 0;
-        while (in_word(s[n]))
-            n++;
-        if (n)
-            scan_word(&x, s, n);
-        else if (!isspace((unsigned char)*s))
-            scan_mark(&x, *s, names);
-        s += n ? n : 1;
-    }
-}
-
-/* ---- texts ---- */
-
-static const char *header_text(const single *s, const char *name)
-{
-    if (!strcmp(name, "counts.h"))
-        return s->counts;
-    for (int i = 0; s->p->extra && i < s->p->extra->n_file; i++)
-        if (!strcmp(s->p->extra->file[i].name, name))
-            return s->p->extra->file[i].text;
-    return runtime_file(name);
-}
-
-/* Without lines that include, and without the text of headers that stand there already, which kernels carry */
-static char *body_text(const single *s, const char *from)
-{
-    char *body = strdup(from);
-    MUST(body);
-    for (const carried_file *f = runtime_files; f->name; f++) {
-        char *at = is_one_of(text_str(&s->done), f->name, strlen(f->name)) ? strstr(body, f->text) : NULL;
-        if (at)
-            memmove(at, at + strlen(f->text), strlen(at + strlen(f->text)) + 1);
-    }
-    for (char *at = body; (at = strstr(at, "#include \""));)
-        memmove(at, at + strcspn(at, "\n"), strlen(at + strcspn(at, "\n")) + 1);
-    return body;
-}
-
-static void add_headers(single *s, const char *from)
-{
-    for (const char *at = from; (at = strstr(at, "#include \"")); at++) {
-        char name[64];
-        const int n = snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 10, "\""), at + 10);
-        if (is_one_of(text_str(&s->done), name, (size_t)n))
-            continue;
-        const char *header = header_text(s, name);
-        add_headers(s, header);
-        ENDED_BY(heap_free) char *body = body_text(s, header);
-        text_add(&s->out, "\n%s", body);
-        text_add(&s->done, "%s ", name);
-    }
-}
-
-static void add_text(single *s, const char *from)
-{
-    ENDED_BY(text_free) text found = {0}, own = {0};
-    add_headers(s, from);
-    ENDED_BY(heap_free) char *body = body_text(s, from);
-    find_own(body, &found), find_given(body, found.s, &own);
-    s->n_text++;
     text_line(&s->out, "");
-    for (const char *at = own.s + 1; *at; at += strcspn(at, " ") + 1)
-        text_line(&s->out, "#define %.*s %.*s_%d", (int)strcspn(at, " "), at, (int)strcspn(at, " "), at, s->n_text);
-    text_add(&s->out, "%s", body);
-    for (const char *at = own.s + 1; *at; at += strcspn(at, " ") + 1)
-        text_line(&s->out, "#undef %.*s", (int)strcspn(at, " "), at);
+    text_bytes(&s->out, f->text, f->from);
+    text_add(&s->out, "%s", f->text + f->to);
 }
 
 /* Flags as what a text can say: -mavx2 for gcc, which clang is asked for by its macro, __AVX2__, as it takes none. */
@@ -310,30 +144,42 @@ static bool check(const emit_parts *p, err *e)
     return err_hint(e, "emit a folder, -o FOLDER, or a program whose kernels are C: --target c");
 }
 
+static void add_runtime(single *s, const char *const *name, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const carried_file f = runtime_found(name[i]);
+        add_text(s, &f);
+    }
+}
+
+static void add_program(single *s)
+{
+    static const char *const headers[] = {"model.h", "tables.h", "team.h"}, *const sources[] = {"team.c", "model.c"},
+                             *const last[] = {"main.c"};
+    const emit_parts *p = s->p;
+    int n = 0;
+    for (; n < p->n_unit && !p->unit[n].to; n++)
+        add_text(s, &p->unit[n]);
+    emit_counts(p, &s->out);
+    add_runtime(s, headers, COUNT(headers));
+    for (int i = 0; p->extra && i < p->extra->n_file; i++)
+        add_text(s, &p->extra->file[i]);
+    emit_tables(p, &s->out);
+    add_runtime(s, sources, COUNT(sources));
+    for (; n < p->n_unit; n++)
+        add_text(s, &p->unit[n]);
+    add_runtime(s, last, COUNT(last));
+}
+
 bool emit_one_file(const char *file, ts_single how, const emit_parts *p, err *e)
 {
     single s = {.p = p};
-    text counts = {0}, tables = {0};
-    ENDED_BY(arena_free) arena mem = {0};
     if (!check(p, e))
         return false;
-    emit_counts(p, &counts), emit_tables(p, &tables);
-    s.counts = counts.s;
-    text_add(&s.done, " ");
     add_start(&s);
     bool ok = add_weights(&s, file, how, e);
-    if (ok) {
-        for (int i = 0; p->extra && i < p->extra->n_file; i++) { /* kernels carry the text of some */
-            char *line = arena_format(&mem, "#include \"%s\"", p->extra->file[i].name);
-            add_headers(&s, line);
-        }
-        add_text(&s, tables.s);
-        add_text(&s, runtime_file("team.c")), add_text(&s, runtime_file("model.c"));
-        for (int i = 0; i < p->n_unit; i++)
-            add_text(&s, p->unit[i].text);
-        add_text(&s, runtime_file("main.c"));
-        ok = replace(file, &s, &s.out, e);
-    }
-    text_free(&s.out), text_free(&s.done), text_free(&counts), text_free(&tables);
+    if (ok)
+        add_program(&s), ok = replace(file, &s, &s.out, e);
+    text_free(&s.out);
     return ok;
 }

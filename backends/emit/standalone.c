@@ -295,7 +295,7 @@ static char *program_text(const standalone *s)
 {
     const plan *p = s->p;
     text t = {0};
-    text_add(&t, "%s\n%s", s->code->calls, p->n_variable ? runtime_file("boxes.h") : "");
+    text_add(&t, "%s\n%s", s->code->calls.text, p->n_variable ? runtime_file("boxes.h") : "");
     text_line(
         &t, "void program(void *const *space, int *fault, int part, int parts, void (*wait)(void *team), void *team)");
     text_line(&t, "{");
@@ -375,7 +375,7 @@ static char *ports_text(const plan *p, const char *const *output)
 static bool write_program(standalone *s, err *e)
 {
     const emit_code *c = s->code;
-    emit_unit *units = calloc((size_t)c->n_unit + 1, sizeof *units);
+    carried_file *units = calloc((size_t)c->n_unit + 1, sizeof *units);
     emit_size size[MOST_VARIABLES];
     for (int i = 0; i < s->p->n_variable; i++) {
         const variable *v = &s->p->variable[i];
@@ -385,7 +385,7 @@ static bool write_program(standalone *s, err *e)
     MUST(units);
     for (int i = 0; i < c->n_unit; i++)
         units[i] = c->unit[i];
-    units[c->n_unit] = (emit_unit){"program", whole};
+    units[c->n_unit] = (carried_file){"program", whole, c->calls.from, c->calls.to};
     const emit_parts parts = {.n_unit = c->n_unit + 1,
                               .unit = units,
                               .extra = c->extra,
@@ -410,12 +410,18 @@ static bool write_program(standalone *s, err *e)
     return ok;
 }
 
+void emit_unit_header(text *t, const kernel_text *u, const levels *l, const int *unit_of, int unit)
+{
+    layers_header(t, l, unit_of, unit);
+    text_add(t, "%s", u->header);
+}
+
 char *emit_unit_text(const kernel_text *u, const levels *l, const int *unit_of, int unit)
 {
     text t = {0};
     text_bytes(&t, u->text, u->begins);
-    layers_header(&t, l, unit_of, unit);
-    text_add(&t, "%s%s", u->header, u->text + u->begins);
+    emit_unit_header(&t, u, l, unit_of, unit);
+    text_add(&t, "%s", u->text + u->begins);
     return text_take(&t);
 }
 

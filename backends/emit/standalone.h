@@ -10,10 +10,10 @@
 
 typedef struct emit_code {
     int n_unit;
-    const emit_unit *unit;   /* in C */
-    const char *calls;       /* C that defines `run`, with all that stands in front of it */
-    const emit_extra *extra; /* NULL: C is all there is */
-    int64_t scratch;         /* bytes that each part needs */
+    const carried_file *unit; /* in C */
+    carried_file calls;       /* C that defines `run`, with all that stands in front of it */
+    const emit_extra *extra;  /* NULL: C is all there is */
+    int64_t scratch;          /* bytes that each part needs */
     int threads;
     const int *cpu;           /* the processor of each thread; NULL: any */
     const char *const *flags; /* of the C compiler, NULL at the end */
@@ -21,5 +21,6 @@ typedef struct emit_code {
 } emit_code;
 bool emit_allowed(const plan *p, err *e); /* asked first */
 bool emit_standalone(const plan *p, const emit_options *w, const emit_code *code, err *e);
-/* With its header, and the layers that it serves (levels.h); to be freed */
+/* The layers that it serves (levels.h), and its header; its text with these, to be freed */
+void emit_unit_header(text *t, const kernel_text *u, const levels *l, const int *unit_of, int unit);
 char *emit_unit_text(const kernel_text *u, const levels *l, const int *unit_of, int unit);

@@ -15,7 +15,8 @@ static bool emit(const plan *p, const emit_options *w, const device_texts *t, er
     const char **file = heap_array((size_t)t->n_kernel + 1, sizeof *file);
     ENDED_BY(arena_free) arena mem = {0};
     for (int i = 0; i < n; i++)
-        source[i] = (carried_file){arena_format(&mem, "kernels%d.cl", i), ocl_program_text(t, d, i, true)};
+        source[i] = (carried_file){.name = arena_format(&mem, "kernels%d.cl", i),
+                                   .text = ocl_program_text(t, d, i, true)};
     for (int k = 0; k < t->n_kernel; k++)
         file[k] = ocl_program_of(t, k) < 0 ? NULL : source[ocl_program_of(t, k)].name;
     const emit_on on = {.by = &backend_opencl,

@@ -15,17 +15,19 @@
 
 enum { ROWS = 3, COLUMNS = 5 };
 /* y = x * w + b over rows, by parts, through scratch memory; z counts the parts that came. */
-static const emit_unit units[] = {
-    {"k0",
-     "void k0(const float *x, const float *w, float *s, long from, long to)\n{\n"
-     "    for (long i = from; i < to; i++)\n        for (long j = 0; j < 5; j++)\n            s[5 * i + j] = x[5 * i + "
-     "j] * w[j];\n}\n"},
-    {"whole", "void k0(const float *x, const float *w, float *s, long from, long to);\n"
-              "void run7(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void *team)\n{\n"
-              "    const float *x = space[1], *w = space[0], *b = space[3];\n    float *s = space[2], *y = space[4];\n"
-              "    int *z = space[5];\n    k0(x, w, s, 3l * part / parts, 3l * (part + 1) / parts);\n    wait(team);\n"
-              "    for (long i = part; i < 15; i += parts)\n        y[14 - i] = s[14 - i] + b[0];\n"
-              "    wait(team);\n    if (part == 0)\n        z[0] = parts;\n    *fault = x[0] > 1;\n}\n"}};
+static const carried_file units[] = {
+    {.name = "k0",
+     .text = "void k0(const float *x, const float *w, float *s, long from, long to)\n{\n"
+             "    for (long i = from; i < to; i++)\n        for (long j = 0; j < 5; j++)\n            s[5 * i + j] = "
+             "x[5 * i + "
+             "j] * w[j];\n}\n"},
+    {.name = "whole",
+     .text = "void k0(const float *x, const float *w, float *s, long from, long to);\n"
+             "void run7(void *const *space, int *fault, int part, int parts, void (*wait)(void *), void *team)\n{\n"
+             "    const float *x = space[1], *w = space[0], *b = space[3];\n    float *s = space[2], *y = space[4];\n"
+             "    int *z = space[5];\n    k0(x, w, s, 3l * part / parts, 3l * (part + 1) / parts);\n    wait(team);\n"
+             "    for (long i = part; i < 15; i += parts)\n        y[14 - i] = s[14 - i] + b[0];\n"
+             "    wait(team);\n    if (part == 0)\n        z[0] = parts;\n    *fault = x[0] > 1;\n}\n"}};
 static const float w[COLUMNS] = {1, 2, 3, 4, 5}, b[1] = {0.25f};
 static const char *const flags[] = {"-O2", "-std=c11", "-Wall", "-Wextra", "-Werror", NULL};
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # ctest: large
 # single_test.sh - a program as one file of C: it builds by `cc -std=c11 FILE -lm` without a warning and gives the bytes
-# that the folder's program gives: a language model, a convolutional one, sizes that runs say, loops, orders of elements.
+# that the folder's program gives: a language model, a convolutional one, sizes that runs say, loops, two orders of
+# elements, which have the routine in common.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -24,9 +25,10 @@ body = {"inputs": [{"name": "i", "dtype": "i64", "shape": []}, {"name": "go", "d
         "nodes": [{"op": "Identity", "in": ["go"], "out": ["on"]}, {"op": "Tanh", "in": ["s"], "out": ["a"]},
                   {"op": "Add", "in": ["a", "s"], "out": ["t"]}]}
 model = {"format": "graph/1", "opset": {"": 17}, "inputs": [{"name": "x", "dtype": "f32", "shape": [4, 30]}],
-         "outputs": [{"name": "v"}, {"name": "at"}, {"name": "end"}],
+         "outputs": [{"name": "v"}, {"name": "at"}, {"name": "end"}, {"name": "least"}],
          "constants": {"k": i64(7, 1), "trips": i64(20), "yes": {"dtype": "bool", "shape": [], "data": [True]}},
          "nodes": [{"op": "TopK", "in": ["x", "k"], "out": ["v", "at"]},
+                   {"op": "TopK", "in": ["x", "k"], "out": ["least", ""], "attr": {"largest": 0}},
                    {"op": "Loop", "in": ["trips", "yes", "x"], "out": ["end"], "attr": {"body": body}}]}
 json.dump(model, open("orders.json", "w"))
 PY

@@ -74,7 +74,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int run(model *m, const void *const *in, void *const *out)
+static int run_once(model *m, const void *const *in, void *const *out)
 {
     return model_run(m, in, out) || (!model_said(m) && fail("the inputs", "an index lies outside its axis", ""));
 }
@@ -84,10 +84,10 @@ static int measure(model *m, const void *const *in, void *const *out)
     enum { MOST = 10000 };
     static double took[MOST];
     int n = 0;
-    if (!run(m, in, out))
+    if (!run_once(m, in, out))
         return 0;
     for (double begin = now(), last = begin; n < MOST && (n < 3 || last < begin + 1); n++) {
-        if (!run(m, in, out))
+        if (!run_once(m, in, out))
             return 0;
         double t = now();
         took[n] = t - last;
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     if (ok && argc == 1 && MODEL_INPUTS > 0)
         ok = measure(m, given, out);
     else if (ok)
-        ok = run(m, given, out) && write_outputs(m, out);
+        ok = run_once(m, given, out) && write_outputs(m, out);
     free_room(in), free_room(out);
     model_close(m);
     return ok ? 0 : 1;
