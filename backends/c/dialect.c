@@ -310,6 +310,9 @@ static void member(text *t, const kernel_head *h)
     text_add(t, "%sstatic void %s(", apart, h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, "const long size%d, ", v);
     text_add(t, "char *scratch, int *fault, const ts_share *share)\n{\n    ");
     for (int i = 0; h->empty && i < h->n; i++)
         text_add(t, "(void)%s, ", h->parameter[i].name);

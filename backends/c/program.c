@@ -65,16 +65,16 @@ static bool walks(const kernel *k) /* trips that the tables make */
     return k->scan && !k->scan->inside;
 }
 
-static void add_places(writing *w, const kernel_text *m, const buffer *room)
+static void add_places(writing *w, const kernel_text *m, const kernel *own)
 {
     c_program *c = w->c;
     c->place = reallocarray(c->place, (size_t)(c->n_place + m->n_operand) + 2, sizeof *c->place);
     MUST(c->place);
     for (int i = 0; i < m->n_operand; i++)
         c->place[c->n_place++] = place_of(w, &m->operand[i]);
-    if (room)
-        c->place[c->n_place++] = (walk_place){ARENA, room->offset};
-    if (m->sizes)
+    if (own->scan)
+        c->place[c->n_place++] = (walk_place){ARENA, own->scan->room->offset};
+    if (m->sizes || (walks(own) && own->scan->plan->n_variable))
         c->place[c->n_place++] = (walk_place){INPUT, w->p->n_input};
 }
 
@@ -82,19 +82,18 @@ static void add_call(writing *w, int k, const kernel_text *m)
 {
     const level *at = &w->levels.of[w->level];
     const kernel *own = &w->p->kernel[k];
-    const buffer *room = own->scan ? own->scan->room : NULL;
     const int first = w->c->n_place;
     hazards_add_kernel(&w->hazards, w->p, &w->p->kernel[k]);
     const bool meets = hazards_last(&w->hazards, k) >= w->met;
     if (meets)
         w->met = k;
-    add_places(w, m, room);
+    add_places(w, m, own);
     const int n = w->c->n_place - first;
     w->c->call[at->first + k] = (walk_call){.first = first,
                                             .n = n,
                                             .meets = meets,
                                             .loop = walks(own) ? levels_of_scan(&w->levels, at->first + k) : 0,
-                                            .alone = room && own->scan->plan->threads == 1 ? 1 + own->beside : 0};
+                                            .alone = own->scan && own->scan->plan->threads == 1 ? 1 + own->beside : 0};
     w->c->operands = n > w->c->operands ? n : w->c->operands;
 }
 

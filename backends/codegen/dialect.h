@@ -117,7 +117,7 @@ typedef struct kernel_head {
     int scratch_multiple;   /* of so many bytes scratch begins; 0: as the language has it */
     int lanes;              /* of a group; 1: a part is one worker alone */
     bool asks;              /* first of all, whether a trip before was the last one: of a byte behind all operands */
-    uint32_t sizes; /* extents of the run that it mentions: of which the operand behind all others has the list */
+    uint32_t sizes; /* extents of the run that it mentions: a kernel has their list as the operand behind all others */
 } kernel_head;
 typedef struct tile_head {
     const char *name, *parameters;

@@ -196,6 +196,9 @@ static void call_member(looping *w, int i)
         all = cexpr_list(&w->mem, all, argument(w, &k->operand[o], own != NULL));
     if (k->needs_room)
         all = cexpr_list(&w->mem, all, value_name(w, own->room->offset));
+    for (int v = 0; k->sizes >> v; v++)
+        if (k->sizes >> v & 1)
+            all = cexpr_list(&w->mem, all, cexpr_word(&w->mem, arena_format(&w->mem, "size%d", v)));
     all = cexpr_list(&w->mem, all, cexpr_spelled(&w->mem, w->d->loop.with[k->scratch > 0]));
     code_call(&w->all, cexpr_one(&w->mem, arena_format(&w->mem, "%s($0)", k->name), all));
     meet(w, &w->all);

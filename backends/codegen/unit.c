@@ -134,12 +134,12 @@ static void member_free(kernel_text *k)
 
 void member_take(kernel_text *out, kernel_text *k)
 {
-    MUST(k->n_member && !k->spill && !k->sizes && !k->n_box);
+    MUST(k->n_member && !k->spill && !k->n_box);
     for (int i = 0; i < k->n_member; i++)
         member_add(out, k->member[i]);
     k->n_member = 0;
     out->lanes = k->lanes, out->scratch = int_max(out->scratch, k->scratch);
-    out->faults = out->faults || k->faults, out->far = out->far || k->far;
+    out->faults = out->faults || k->faults, out->far = out->far || k->far, out->sizes |= k->sizes;
     op_counts_add(&out->counts, &k->counts, 1);
     callees_add(&out->uses, &k->uses);
 }

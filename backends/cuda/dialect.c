@@ -154,6 +154,9 @@ static void member_opens(text *t, const kernel_head *h)
     text_add(t, "static __device__ __forceinline__ void %s(", h->name);
     for (int i = 0; i < h->n; i++)
         text_add(t, "%s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type, h->parameter[i].name);
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, "const trip size%d, ", v);
     text_add(t, "%sint *fault, const unsigned group, const unsigned groups)\n{\n", h->scratch ? "char *scratch, " : "");
     if (h->alone)
         text_add(t, "    if (group) return;\n");

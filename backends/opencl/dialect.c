@@ -211,6 +211,9 @@ static void open_member(text *t, const kernel_head *h, const char *scratch)
     for (int i = 0; i < h->n; i++)
         text_add(t, "__global %s%s *%s, ", h->parameter[i].written ? "" : "const ", h->parameter[i].type,
                  h->parameter[i].name);
+    for (int v = 0; h->sizes >> v; v++)
+        if (h->sizes >> v & 1)
+            text_add(t, "const ts_index size%d, ", v);
     text_add(t, "%s__global int *fault, const size_t group, const size_t groups)\n{\n", h->scratch ? scratch : "");
     if (h->alone)
         text_add(t, "    if (group) return;\n");

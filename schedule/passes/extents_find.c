@@ -126,12 +126,9 @@ static bool same_leaf(pairing *q, const node *a, const node *b)
 /* ---- definitions ---- */
 static bool same_trip(pairing *q, const node *a, const node *b)
 {
-    const bool inside = q->inside;
     bool same = a->trip->n_root == b->trip->n_root;
-    q->inside = true;
     for (int i = 0; same && i < a->trip->n_root; i++)
         same = pairing_take(q, a->trip->root[i], b->trip->root[i]);
-    q->inside = inside;
     return same;
 }
 
@@ -152,8 +149,6 @@ static bool same_scan(pairing *q, const node *a, const node *b)
     const scan_form f = scan_form_of(a), other = scan_form_of(b);
     if (!same_form(&f, &other) || !follow(q, a, TRIPS, f.trips, other.trips))
         return err_is(q->e) ? false : is_other(q, a);
-    if (q->inside && extents_of(q->p, a, TRIPS).by)
-        return pairing_refuse(q, a, "is a loop within a loop, of which the trips are counted when a plan is made");
     bool same = true;
     for (int i = 0; same && i < a->n_in; i++)
         same = pairing_take(q, a->in[i], b->in[i]);
@@ -279,7 +274,7 @@ static bool walked_whole(pairing *q, const node *n, const expr *x, bool sized)
            pairing_refuse(q, n, "goes through all of its operand at once");
 }
 
-/* A trip is computed at the bounds: the elements that a run has must not read those beyond its extents. */
+/* Weights are computed at the bounds: an element of what is there reads nothing behind the ends. */
 static bool sums_varying(const plan *p, const node *n)
 {
     bool any = false;
@@ -307,7 +302,7 @@ static bool settle(pairing *q)
         ok = (!p->sized[n->id] || !q->within[n->id] ||
               pairing_refuse(q, n, "has the extent in the formula of its elements")) &&
              (!q->within[n->id] || !sums_varying(p, n) ||
-              pairing_refuse(q, n, "sums up, in a trip of a loop, what varies")) &&
+              pairing_refuse(q, n, "sums up, when a program is loaded, what varies")) &&
              (!q->form[n->id] || walked_whole(q, n, q->form[n->id], p->sized[n->id]));
     }
     return ok;
@@ -479,6 +474,8 @@ static bool find_any(plan *p, bool apart, pairing *before, const extents_rewriti
 
 bool extents_rewrite(plan *p, const extents_rewriting *r)
 {
+    if (!p->paired) /* of a trip: other graphs are not there to be rewritten */
+        return false;
     const plan was = *p;
     plan *then = arena_get(&p->mem, sizeof *then);
     pairing *before = p->paired;

@@ -23,7 +23,7 @@ typedef struct pairing {
     const node **small; /* by id of the plan's nodes: what stands for it at the small extent; NULL: there is none */
     const expr **form;  /* the element, with extents where numbers follow them; of constants as they lie there */
     aligned *aligned;
-    bool *seen, *within; /* met; part of what is computed at the bounds, whatever a run says */
+    bool *seen, *within; /* met; of what weights are computed from: at the bounds, whatever a run says */
     const node **reader; /* who read it when it was met first; NULL: it is a result */
     const node **met;    /* all of them, from the results down */
     int n_met;

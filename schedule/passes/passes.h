@@ -34,6 +34,10 @@ typedef struct extents_rewriting {
     const node *(*there)(const plan *p, graph *g, const node *n);
 } extents_rewriting;
 bool extents_rewrite(plan *p, const extents_rewriting *r);
+/* extents_trip.c: of a scan's trip. Whether anything in it varies; what p, of whose graph it is, found of its results
+ * `was` and all that they are computed from, as what q is to follow, which plans it: in place of the pass. */
+bool extents_within(const plan *p, const node *scan);
+void extents_inherit(plan *q, const plan *p, const node *const *was);
 
 /* Fewer operations, with what is gone through beside them, by the share that the operation asks for; and what is saved
  * is not spent on waiting for more weights. False where n offers none. What is not so goes into `no`, with the name of

@@ -79,8 +79,13 @@ static plan *new_plan(const making *m, const target *on, int n, const node *cons
                 .whole_sums = p->whole_sums,
                 .reproducible = p->reproducible,
                 .passes = p->passes,
+                .n_variable = extents_within(p, m->n) ? p->n_variable : 0,
+                .variable = p->variable,
                 .g = m->s->g,
                 .n_root = n};
+    variables *found = arena_get(&q->mem, sizeof *found);
+    *found = (variables){.n = q->n_variable, .of = p->variable};
+    q->variables = found;
     const node **own = arena_array(&q->mem, (size_t)n + 1, sizeof *own);
     memcpy(own, root, (size_t)n * sizeof *own);
     q->root = own;
@@ -182,11 +187,20 @@ static void find_inputs(const making *m, plan *q)
     q->input_grain = grain;
 }
 
+static bool run_passes(const making *m, plan *q, int to, err *e)
+{
+    if (!plan_run(q, 0, PASS_EXTENTS, e))
+        return false;
+    if (q->n_variable)
+        extents_inherit(q, m->around, m->n->trip->root);
+    return plan_run(q, PASS_EXTENTS + 1, to, e);
+}
+
 static plan *try_plan(const making *m, const target *on, int n, const node *const *root, err *e)
 {
     plan *q = new_plan(m, on, n, root);
     find_inputs(m, q);
-    if (plan_run(q, 0, N_PASS, e))
+    if (run_passes(m, q, N_PASS, e))
         return q;
     plan_free(q);
     return NULL;
@@ -293,7 +307,7 @@ bool scan_taken(plan *p, const kernel *k, const target *on, const scan_asker *as
     plan *q = ok ? new_plan(&m, on, n->trip->n_root, root) : NULL;
     if (ok)
         find_inputs(&m, q);
-    ok = ok && plan_run(q, 0, PASS_PLACE, e);
+    ok = ok && run_passes(&m, q, PASS_PLACE, e);
     for (int i = 0; ok && i < q->n_kernel; i++) {
         const kernel *own = &q->kernel[i];
         ok = ask->takes(ask->user, own, e) && (!own->stage->node->trip || scan_taken(q, own, on, ask, e));

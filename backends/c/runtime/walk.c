@@ -67,8 +67,8 @@ static void make_trips(const ts_run *r, const walker *by, long k, void *const *a
 {
     const loop_row *l = by->g->loop + by->g->call[k].loop;
     const loop_copy *c = by->g->copy;
-    const long set = (long)CLAIM * by->g->all, trips = loop_made(l, l->per ? at[l->room + 1] : NULL);
-    void *now[by->g->inputs];
+    const long set = (long)CLAIM * by->g->all, trips = loop_made(l, at[l->room + 1]);
+    void *now[by->g->inputs + 1];
     ts_run own = *r;
     walker w = {by->g, by->part, by->parts, 0, by->number ? by->number : (int)k + 1};
     long trip = 0;
@@ -77,6 +77,7 @@ static void make_trips(const ts_run *r, const walker *by, long k, void *const *a
         w.part = 0, w.parts = 1;
     }
     own.arena = at[l->room], own.input = now;
+    now[l->inputs] = at[l->room + 1];
     find_inputs(&w, l, at, trips, &trip, now);
     for (int i = l->before; i < l->behind; i++)
         if (now[c[i].input] != at[c[i].of])
@@ -100,7 +101,8 @@ static void make_call(const ts_run *r, const walker *w, long k)
 {
     const walk_call *c = w->g->call + k;
     const walk_place *p = w->g->place + c->first;
-    void *at[w->g->operands];
+    void *at[w->g->operands + 1];
+    at[c->n] = NULL;
     for (int i = 0; i < c->n; i++)
         at[i] = p[i].in == ARENA ? r->arena + p[i].at : (p[i].in == LEAF ? r->leaf : r->input)[p[i].at];
     if (c->loop) {
