@@ -133,3 +133,62 @@ const expr *pairing_in_whole(void *user, const expr *x)
     return piece->shift.by ? x2(&q->mem, "add", now, x_cast(&q->mem, x->dtype, extents_expr(&q->mem, &piece->shift)))
                            : now;
 }
+
+/* ---- constants that are read as they lie ---- */
+/* Of which other extents have the last elements, or others: what reads one whole, as trips do their rows, has no places
+ * to say so. */
+static bool lies_otherwise(const pairing *q, const node *n)
+{
+    const aligned *a = &q->aligned[n->id];
+    return n->leaf && n->leaf->data && (a->ends || a->each || a->shift.by);
+}
+
+static bool reads_whole(const pairing *q, const node *n)
+{
+    const expr *x = q->form[n->id];
+    return n->trip || (x && x_alone(x) && !x_folds(x));
+}
+
+/* The first that does; done: the constants, by id */
+static const node *find_whole(const pairing *q, bool *done)
+{
+    const node *first = NULL;
+    for (int i = 0; i < q->n_met; i++)
+        for (int k = 0; k < q->met[i]->n_in && reads_whole(q, q->met[i]); k++)
+            if (lies_otherwise(q, q->met[i]->in[k]))
+                done[q->met[i]->in[k]->id] = true, first = first ? first : q->met[i];
+    return first;
+}
+
+typedef struct search {
+    plan *p;
+    bool *done;
+} search;
+
+static const node *made_again(const plan *p, graph *g, const node *n)
+{
+    (void)p;
+    return g_rematerialized(g, n);
+}
+
+static const node *made_where_done(void *user, const node *old, const node *now)
+{
+    const search *s = user;
+    return s->done[old->id] ? g_rematerialized(s->p->g, now) : now;
+}
+
+/* They are computed where they are read: elements have places. */
+bool extents_constants(plan *p, err *e)
+{
+    search s = {p, arena_array(&p->mem, (size_t)p->g->n + 1, sizeof *s.done)};
+    const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root),
+               *reader = find_whole(p->paired, s.done);
+    if (!reader)
+        return true;
+    if (!g_rewrite(p->g, p->n_root, p->root, made_where_done, &s, root))
+        return err_set(e, p->g->err.code, "%s", p->g->err.text);
+    if (extents_rewrite(p, &(extents_rewriting){root, s.done, made_again}) && !find_whole(p->paired, s.done))
+        return p->root = root, true;
+    p->paired->e = e;
+    return pairing_refuse(p->paired, reader, "reads, all at once, a constant that is counted from its end");
+}

@@ -89,17 +89,19 @@ static bool refuse_extent(pairing *q, const node *n, int64_t here, int64_t there
 
 static bool follow(pairing *q, const node *n, int axis, int64_t here, int64_t there)
 {
-    varying v = extents_of(q->p, n, axis), **of = &q->p->varies[n->id];
+    const varying *settled = q->aligned[n->id].extents;
+    varying v = settled ? settled[axis] : extents_of(q->p, n, axis), **of = &q->p->varies[n->id];
     if (!pairing_number(q, &v, here, there))
         return refuse_extent(q, n, here, there);
     if (q->learns >= 0 && v.times[q->learns] < 0)
         return pairing_refuse(q, n, "has an extent that shrinks as it grows");
     if (v.ends == AT_LEAST || (v.ends && axis == TRIPS))
         return refuse_extent(q, n, here, there);
-    if (v.by && !*of)
-        *of = arena_array(&q->p->mem, TRIPS + 1, sizeof **of);
-    if (v.by)
+    if (v.by && q->learns >= 0) {
+        if (!*of)
+            *of = arena_array(&q->p->mem, TRIPS + 1, sizeof **of);
         (*of)[axis] = v;
+    }
     return true;
 }
 
@@ -293,10 +295,15 @@ static bool settle(pairing *q)
         *x = q->form[q->met[i]->id] ? x_map(&q->mem, q->form[q->met[i]->id], pairing_in_whole, q) : NULL;
         *x = *x && x_find(*x, X_SIZE) ? *x : NULL;
     }
-    for (int i = 0; i < q->n_met; i++)
+    for (int i = 0; i < q->n_met; i++) {
+        aligned *a = &q->aligned[q->met[i]->id];
+        varying **of = &p->varies[q->met[i]->id];
+        if (a->ends)
+            a->extents = *of, *of = arena_joined(&p->mem, *of, TRIPS + 1, NULL, 0, sizeof **of);
         for (int d = 0; d < q->met[i]->type.rank; d++)
-            if (q->aligned[q->met[i]->id].ends >> d & 1)
-                p->varies[q->met[i]->id][d] = (varying){.per = 1};
+            if (a->ends >> d & 1)
+                (*of)[d] = (varying){.per = 1};
+    }
     for (int i = 0; ok && i < q->n_met; i++) {
         const node *n = q->met[i];
         ok = (!p->sized[n->id] || !q->within[n->id] ||
@@ -490,10 +497,8 @@ bool extents_rewrite(plan *p, const extents_rewriting *r)
     return found;
 }
 
-bool pass_extents(plan *p, err *e)
+static bool find_extents(plan *p, err *e)
 {
-    if (!p->n_variable)
-        return true;
     err as_it_is = {0}, kept_apart = {0};
     p->root = computed(p->g, &p->mem, p->n_root, p->root);
     if (find_any(p, false, NULL, NULL, p->n_variable > 1 ? &as_it_is : e))
@@ -505,4 +510,9 @@ bool pass_extents(plan *p, err *e)
     *e = kept_apart.code == TS_UNSUPPORTED ? kept_apart
                                            : as_it_is; /* what cannot be rewritten is no fault of the model */
     return false;
+}
+
+bool pass_extents(plan *p, err *e)
+{
+    return !p->n_variable || (find_extents(p, e) && extents_constants(p, e));
 }

@@ -78,8 +78,7 @@ void extents_inherit(plan *q, const plan *p, const node *const *was)
 {
     const size_t nodes = (size_t)q->g->n + 1;
     ENDED_BY(heap_free)
-    const node **stands = heap_array(nodes, sizeof *stands),
-               **open = heap_array(nodes, sizeof *open);
+    const node **stands = heap_array(nodes, sizeof *stands), **open = heap_array(nodes, sizeof *open);
     taking t = {.q = q, .p = p, .was = stands, .open = open};
     q->n_varies = q->g->n;
     q->varies = arena_array(&q->mem, nodes, sizeof *q->varies);

@@ -41,7 +41,7 @@ def layer(kind, direction, x="x", hidden=HIDDEN, lengths=False, **attributes):
 
 def loop_body(kind, nodes, inputs, outputs, weights=()):
     shapes = {n: (TensorProto.INT64, []) for n in "ij"}
-    shapes |= {n: (TensorProto.BOOL, []) for n in ("go", "on", "more", "still")}
+    shapes |= {n: (TensorProto.BOOL, []) for n in ("go", "on", "more", "still")} | {"place": (TensorProto.FLOAT, [])}
     ports = [[value(n, *shapes.get(n, (TensorProto.FLOAT, [BATCH, WIDE]))) for n in names]
              for names in (inputs, outputs)]
     return helper.make_graph(nodes, kind, *ports, list(weights))
@@ -106,6 +106,14 @@ def cases():
                              node("Loop", ["n", "", "zero"], ["y", "z"], body=body)], [weight("zero", BATCH, WIDE)], [
                                  "y", "z"]
     yield from within_trips()
+    body = loop_body("scan", [node("Mul", ["s", "place"], ["p"]), node("Add", ["p", "row"], ["a"]),
+                              node("Tanh", ["a"], ["next"])], ["s", "place", "row"], ["next"])
+    yield "Scan over places from the end", [
+        node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"]),
+        node("Add", ["n", "minus"], ["last"]), node("Range", ["last", "minus", "minus"], ["back"]),
+        node("Cast", ["back"], ["f"], to=TensorProto.FLOAT),
+        node("Scan", ["zero", "f", "x"], ["y"], body=body, num_scan_inputs=2)], [
+            weight("zero", BATCH, WIDE), whole("minus", -1)], ["y"]
     yield "sums from the end", [node("ReduceMean", ["x"], ["mean"], axes=[1, 2], keepdims=0),
                                 node("CumSum", ["mean", "first"], ["y"], reverse=1)], [whole("first", 0)], ["y"]
     mean = [node("Shape", ["x"], ["shape"]), node("Cast", ["shape"], ["f"], to=TensorProto.FLOAT),
