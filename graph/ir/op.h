@@ -57,6 +57,7 @@ typedef struct onnx_list {
     dtype dtype;   /* of tensors to come, when it is an empty sequence; TS_N_DTYPE: not known */
     int n;
     const onnx_value *item;
+    const node *rows; /* more items behind these, as many as it has rows: what trips of a loop added; NULL: none */
 } onnx_list;
 
 /* A call as ONNX wrote it, operands already nodes: what an adapter turns into nodes. */

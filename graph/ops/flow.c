@@ -118,19 +118,36 @@ static const node *joined(graph *g, const gathered *all, const node *like, int64
 }
 
 /* ---- ONNX: as scans ---- */
+/* What becomes of a state: it keeps its shape, or trips do nothing with it but to add to its end, along an axis, or one
+ * more to a list. What they add is gathered then. */
+enum { KEPT = -1, LISTED = -2 };
 typedef struct turn { /* one pass through a body, over what stands for a trip's values */
     const onnx_call *c;
     ts_scan *by;
-    int n_state;
+    int n_state, along[MAX_PART]; /* of each state: KEPT, LISTED, or the axis */
     const node *state[MAX_PART], *number;
 } turn;
 
+/* For what is added to; a trip that reads it is none. */
+static const node *unread(graph *g, int i, const type *t)
+{
+    return trip_bound(g, UNBOUNDED + i, t);
+}
+
+/* along: as the last turn found it */
 static bool begin_turn(turn *t, const onnx_call *c, int64_t trips, int n_state, const onnx_value *first)
 {
-    *t = (turn){.c = c, .by = ts_scan_begin(c->g, trips), .n_state = n_state};
+    t->c = c, t->by = ts_scan_begin(c->g, trips), t->n_state = n_state;
     bool ok = t->by && n_state <= MAX_PART;
-    for (int i = 0; ok && i < n_state; i++)
-        ok = first[i].node && (t->state[i] = ts_scan_state(t->by, first[i].node));
+    for (int i = 0; ok && i < n_state; i++) {
+        if (first[i].list)
+            t->along[i] = LISTED, ok = !first[i].list->rows;
+        else if (first[i].node && t->along[i] != KEPT) {
+            type any = first[i].node->type;
+            any.dim[t->along[i]]++, t->state[i] = unread(c->g, i, &any);
+        } else
+            ok = first[i].node && (t->state[i] = ts_scan_state(t->by, first[i].node));
+    }
     return ok;
 }
 
@@ -138,19 +155,20 @@ static bool step_turn(turn *t, const onnx_value *next)
 {
     bool ok = true;
     for (int i = 0; ok && i < t->n_state; i++)
-        ok = next[i].node && type_equal(&next[i].node->type, &t->state[i]->type) &&
-             ts_scan_step(t->by, t->state[i], next[i].node);
+        ok = t->along[i] != KEPT ? ts_scan_gather(t->by, next[i].node, false)
+                                 : next[i].node && type_equal(&next[i].node->type, &t->state[i]->type) &&
+                                       ts_scan_step(t->by, t->state[i], next[i].node);
     return ok;
 }
 
 /* Takes the n results if the loop became a scan. If not, undoes the attempt; the caller then unrolls the loop. */
-static bool end_turn(const onnx_call *c, bool ok, int n, const node *const *result, onnx_value *out)
+static bool end_turn(const onnx_call *c, bool ok, int n, const onnx_value *result, onnx_value *out)
 {
     ok = ok && !err_is(&c->g->err);
     if (!ok)
         c->g->err = (err){0}, c->g->waits = false;
     for (int i = 0; ok && i < n && i < c->n_out; i++)
-        out[i].node = result[i];
+        out[i] = result[i];
     return ok;
 }
 
@@ -343,9 +361,145 @@ static const node *count_within(graph *g, const node *count, int64_t rows)
     return g_call3(g, "where", g_call2(g, "greater", count, none), within, count);
 }
 
-/* As a scan. What is known only at run time ends it, where nothing is gathered that would have fewer rows: a count may
- * then be any number. */
-static bool try_loop(loop *l, const node **result)
+/* ---- ONNX: what trips add to ---- */
+static void all_kept(turn *t)
+{
+    for (int i = 0; i < MAX_PART; i++)
+        t->along[i] = KEPT;
+}
+
+/* Whether a next value is as the state is but for more along one axis; which */
+static bool has_more(const node *now, const node *next, int *axis)
+{
+    const type *a = &now->type, *b = &next->type;
+    int n = 0;
+    for (int i = 0; i < a->rank && a->rank == b->rank; i++)
+        if (a->dim[i] != b->dim[i])
+            n += 1 + (a->dim[i] > b->dim[i]), *axis = i;
+    return n == 1 && a->dtype == b->dtype;
+}
+
+/* What a next value has behind what it was, that being nothing but its beginning; NULL: it is something else */
+static const node *added(const turn *t, int i, const onnx_value *was, const onnx_value *next)
+{
+    const onnx_list *l = was->list, *now = next->list;
+    const node *n = next->node;
+    int axis;
+    if (t->along[i] == LISTED) {
+        bool longer = now && !now->rows && now->n == l->n + 1;
+        for (int k = 0; longer && k < l->n; k++)
+            longer = now->item[k].node == l->item[k].node;
+        return longer ? now->item[l->n].node : NULL;
+    }
+    const bool longer = n && n->op == op_find("concat") && n->in[0] == t->state[i] && n->n_in > 1 &&
+                        attr_axis(n, "axis", n->type.rank, &axis, NULL) && axis == t->along[i];
+    return longer ? g_joined(t->c->g, n->n_in - 1, n->in + 1, axis) : NULL;
+}
+
+static const onnx_list *list_of(const onnx_call *c, int n, int state) /* nothing that it holds may be read */
+{
+    onnx_list *l = arena_get(&c->g->mem, sizeof *l);
+    onnx_value *item = values(c, n);
+    for (int i = 0; i < n; i++)
+        item[i].node = unread(c->g, state, &(type){.dtype = TS_BOOL});
+    *l = (onnx_list){.dtype = TS_N_DTYPE, .n = n, .item = item};
+    return l;
+}
+
+/* A pass over what stands for a trip's values, then what becomes of states that are added to is what is added. */
+static bool attempt_turn(const turn *t, const onnx_pass *once, int length)
+{
+    onnx_value *in = (onnx_value *)(uintptr_t)once->in;
+    err e = {0};
+    for (int i = 0; i < t->n_state; i++)
+        in[2 + i] = t->along[i] == LISTED ? (onnx_value){.list = list_of(t->c, length, i)}
+                                          : (onnx_value){.node = t->state[i]};
+    if (!t->c->attempt(t->c, once, &e))
+        return false;
+    for (int i = 0; i < t->n_state; i++)
+        if (t->along[i] != KEPT)
+            once->out[1 + i] = (onnx_value){.node = added(t, i, &in[2 + i], &once->out[1 + i])};
+    return true;
+}
+
+static bool reads_added(const turn *t, const node *n)
+{
+    int count;
+    ENDED_BY(heap_free) const node **need = g_reached_make(1, &n, &count);
+    bool any = false;
+    for (int i = 0; i < t->n_state; i++)
+        for (int k = 0; k < count && t->along[i] >= 0; k++)
+            any = any || need[k] == t->state[i];
+    return any;
+}
+
+/* It is the same for lists of two lengths: what a trip computes does not depend on how long they are by then. */
+static bool attempt_lists(const turn *t, const onnx_pass *once)
+{
+    onnx_pass again = *once;
+    bool same = attempt_turn(t, once, 0), any = false;
+    for (int i = 0; i < t->n_state; i++)
+        any = any || t->along[i] == LISTED;
+    again.out = values(t->c, once->n_out);
+    same = same && (!any || attempt_turn(t, &again, 1));
+    for (int i = 0; same && i < once->n_out; i++)
+        same = once->out[i].node && (!any || once->out[i].node == again.out[i].node) &&
+               !reads_added(t, once->out[i].node);
+    return same;
+}
+
+/* rows [trips, ...], each behind the one before along an axis: [..., trips * each, ...], behind what was there first */
+static const node *in_a_row(graph *g, const node *first, const node *rows, int axis)
+{
+    type t = trip_row(&rows->type);
+    const bool fits = int_mul(t.dim[axis], rows->type.dim[0], &t.dim[axis]);
+    const node *all = fits ? moved(g, rows, 0, axis) : NULL;
+    all = all ? g_reshape(g, all, t.rank, t.dim) : NULL;
+    return all && first->type.dim[axis] ? g_joined(g, NODES(first, all), axis) : all;
+}
+
+static onnx_value with_added(const onnx_call *c, const onnx_value *first, const node *rows, int along)
+{
+    if (along != LISTED)
+        return (onnx_value){.node = in_a_row(c->g, first->node, rows, along)};
+    onnx_list *l = arena_get(&c->g->mem, sizeof *l);
+    *l = *first->list, l->rows = rows;
+    return (onnx_value){.list = l};
+}
+
+/* ---- ONNX: a loop as a scan ---- */
+/* Turns until the states that grow are found, each by what a trip makes of it. */
+static bool turn_loop(const loop *l, turn *t, int64_t trips, const onnx_pass *once)
+{
+    onnx_value *in = (onnx_value *)(uintptr_t)once->in;
+    bool found = false;
+    all_kept(t);
+    while (!found) {
+        if (!begin_turn(t, l->c, trips, l->n_state, l->in + 2))
+            return false;
+        in[0].node = t->number = ts_scan_trip(t->by), in[1].node = g_scalar(l->c->g, TS_BOOL, 1);
+        if (!attempt_lists(t, once))
+            return false;
+        found = true;
+        for (int i = 0; i < l->n_state; i++)
+            if (t->along[i] == KEPT && once->out[1 + i].node &&
+                has_more(t->state[i], once->out[1 + i].node, &t->along[i]))
+                found = false;
+    }
+    return true;
+}
+
+static int n_added(const turn *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->n_state; i++)
+        n += t->along[i] != KEPT;
+    return n;
+}
+
+/* What is known only at run time ends it, where nothing is gathered that would have fewer rows: a count may then be any
+ * number. */
+static bool try_loop(loop *l, onnx_value *result)
 {
     const onnx_call *c = l->c;
     graph *g = c->g;
@@ -353,14 +507,11 @@ static bool try_loop(loop *l, const node **result)
     truth next = NO;
     err e = {0};
     onnx_value *in = values(c, 2 + l->n_state), *out = values(c, 1 + l->n_state + l->n_scan);
-    int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
-    if (l->n_state + l->n_scan == 0 || !begin_turn(&t, c, trips, l->n_state, l->in + 2))
-        return false;
-    in[0].node = t.number = ts_scan_trip(t.by), in[1].node = g_scalar(g, TS_BOOL, 1);
-    for (int i = 0; i < l->n_state; i++)
-        in[2 + i].node = t.state[i];
     const onnx_pass once = {"body", 2 + l->n_state, 1 + l->n_state + l->n_scan, in, out};
-    if (!c->attempt(c, &once, &e) || !out[0].node || !known_truth(c, out[0].node, "condition", &next, &e))
+    const node *made[3 * MAX_PART];
+    int64_t trips = l->trips == FOREVER ? UNBOUNDED : l->trips;
+    if (l->n_state + l->n_scan == 0 || l->n_scan > MAX_PART || !turn_loop(l, &t, trips, &once) || !out[0].node ||
+        !known_truth(c, out[0].node, "condition", &next, &e))
         return false;
     /* With varying extents trips have to read slices. With a condition they may not: it may end the loop before rows
      * run out. */
@@ -368,20 +519,26 @@ static bool try_loop(loop *l, const node **result)
                                                                             : UNBOUNDED;
     if (rows < UNBOUNDED)
         scan_trips(t.by, trips = rows), l->count = count_within(g, l->count, rows);
-    if (!slice_rows(&t, trips, 1 + l->n_state + l->n_scan, out) || !step_turn(&t, out + 1))
+    if (!slice_rows(&t, trips, once.n_out, out) || !step_turn(&t, out + 1))
         return false;
     for (int i = 0; i < l->n_scan; i++)
-        if (!out[1 + l->n_state + i].node || !ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))
+        if (!ts_scan_gather(t.by, out[1 + l->n_state + i].node, false))
             return false;
     const node *more = goes_on(l, in[0].node, next == LATER ? as_scalar(g, out[0].node) : NULL); /* [] */
     if (more)
         ts_scan_until(t.by, g_call1(g, "logical_not", more));
-    if (next == NO || (l->n_scan && more) || !ts_scan_end(t.by, result))
+    const int n_row = n_added(&t) + l->n_scan, n_kept = l->n_state - n_added(&t);
+    if (next == NO || (n_row && more) || !ts_scan_end(t.by, made))
         return false;
     /* [] */
     const node *any = both(g, l->count ? g_call2(g, "greater", l->count, g_scalar(g, TS_I64, 0)) : NULL, l->active);
-    for (int i = 0; any && i < l->n_state; i++) /* perhaps it makes no trip */
-        result[i] = g_call3(g, "where", any, result[i], l->in[2 + i].node);
+    for (int i = 0, kept = 0, row = n_kept; i < l->n_state; i++)
+        if (t.along[i] != KEPT)
+            result[i] = with_added(c, &l->in[2 + i], made[row++], t.along[i]);
+        else if (result[i].node = made[kept++], any) /* perhaps it makes no trip */
+            result[i].node = g_call3(g, "where", any, result[i].node, l->in[2 + i].node);
+    for (int i = 0; i < l->n_scan; i++)
+        result[l->n_state + i].node = made[n_kept + n_added(&t) + i];
     return true;
 }
 
@@ -395,7 +552,7 @@ static bool make_loop(const onnx_call *c, onnx_value *out, err *e)
     loop l = {.c = c};
     if (!begin_loop(&l, e))
         return false;
-    const node **result = arena_array(&c->g->mem, (size_t)(l.n_state + l.n_scan) + 1, sizeof *result);
+    onnx_value *result = values(c, l.n_state + l.n_scan);
     if (may_be_scan(&l) && end_turn(c, try_loop(&l, result), l.n_state + l.n_scan, result, out))
         return true;
     const ts_array *trips = l.count ? g_needed(c->g, l.count) : NULL;
@@ -494,11 +651,13 @@ static bool pass_scan(const scan *s, int64_t trip, onnx_value *in, onnx_value *o
     return c->pass(c, &(onnx_pass){"body", c->n_in, s->n_state + s->n_out, in, out}, e);
 }
 
-static bool try_scan(const scan *s, const node **result)
+static bool try_scan(const scan *s, onnx_value *result)
 {
     const onnx_call *c = s->c;
     graph *g = c->g;
     turn t;
+    const node *made[2 * MAX_PART];
+    all_kept(&t);
     err e = {0};
     onnx_value *in = values(c, c->n_in), *out = values(c, s->n_state + s->n_out);
     if (!begin_turn(&t, c, s->trips, s->n_state, c->value))
@@ -515,14 +674,13 @@ static bool try_scan(const scan *s, const node **result)
     for (int i = 0; i < s->n_out; i++)
         if (!out[s->n_state + i].node || !ts_scan_gather(t.by, out[s->n_state + i].node, s->back_out[i] != 0))
             return false;
-    if (!ts_scan_end(t.by, result))
+    if (!ts_scan_end(t.by, made))
         return false;
-    for (int i = 0; i < s->n_out; i++) {
-        const node **x = &result[s->n_state + i];
-        int axis;
-        if (!axis_norm(s->axis_out[i], (*x)->type.rank, &axis, &e))
+    for (int i = 0; i < s->n_state + s->n_out; i++) {
+        int axis = 0;
+        if (i >= s->n_state && !axis_norm(s->axis_out[i - s->n_state], made[i]->type.rank, &axis, &e))
             return false;
-        *x = moved(g, *x, 0, axis);
+        result[i].node = moved(g, made[i], 0, axis);
     }
     return true;
 }
@@ -533,7 +691,7 @@ static bool make_scan(const onnx_call *c, onnx_value *out, err *e)
     gathered all[MOST_SCANNED] = {{0}};
     if (!begin_scan(&s, e))
         return false;
-    const node **result = arena_array(&c->g->mem, (size_t)(s.n_state + s.n_out) + 1, sizeof *result);
+    onnx_value *result = values(c, s.n_state + s.n_out);
     if (!g_few_trips(c->g, s.trips) && s.trips <= MOST_TRIPS &&
         end_turn(c, try_scan(&s, result), s.n_state + s.n_out, result, out))
         return true;

@@ -16,7 +16,7 @@ static onnx_value *items(const onnx_list *l)
     return (onnx_value *)(uintptr_t)l->item; /* made here and not yet given to anybody */
 }
 
-static const onnx_list *need_sequence(const onnx_call *c, int i, err *e)
+static const onnx_list *any_sequence(const onnx_call *c, int i, err *e)
 {
     const onnx_list *l = i < c->n_in ? c->value[i].list : NULL;
     if (l && l->optional && l->n == 1)
@@ -24,6 +24,20 @@ static const onnx_list *need_sequence(const onnx_call *c, int i, err *e)
     if (!l || l->optional)
         err_set(e, TS_BAD_INPUT, "operand %d is %s, a sequence expected", i + 1, l ? "an optional" : "no list");
     return l && !l->optional ? l : NULL;
+}
+
+/* The same with all that a loop added to it as items */
+static const onnx_list *need_sequence(const onnx_call *c, int i, err *e)
+{
+    const onnx_list *l = any_sequence(c, i, e);
+    if (!l || !l->rows)
+        return l;
+    onnx_list *own = list_make(c, false, l->n + (int)l->rows->type.dim[0]);
+    for (int k = 0; k < own->n; k++) {
+        const node *row = k < l->n ? NULL : g_part(c->g, l->rows, 0, k - l->n, 1);
+        items(own)[k] = row ? (onnx_value){.node = g_callf(c->g, 1, &row, "squeeze axes=[0]")} : l->item[k];
+    }
+    return own;
 }
 
 /* One whole number that is known now; an operand that is absent gives fallback. */
@@ -114,16 +128,39 @@ static bool make_erase(const onnx_call *c, onnx_value *out, err *e)
 
 static bool make_length(const onnx_call *c, onnx_value *out, err *e)
 {
-    const onnx_list *l = need_sequence(c, 0, e);
+    const onnx_list *l = any_sequence(c, 0, e);
     if (!l)
         return false;
-    out[0].node = g_scalar(c->g, TS_I64, l->n);
+    out[0].node = g_scalar(c->g, TS_I64, (double)(l->n + (l->rows ? l->rows->type.dim[0] : 0)));
     return true;
+}
+
+/* Rows of a loop alone, joined along an axis or a new one */
+static bool concat_rows(const onnx_call *c, const node *rows, bool new_axis, onnx_value *out, err *e)
+{
+    int64_t axes[MAX_RANK], dim[MAX_RANK];
+    const int rank = rows->type.rank;
+    int axis;
+    if (!axis_norm(onnx_int(c, "axis", 0), rank - !new_axis, &axis, e))
+        return false;
+    for (int i = 0; i < rank; i++)
+        axes[i] = i < axis ? i + 1 : i > axis ? i : 0;
+    const node *all = g_transpose(c->g, rows, rank, axes); /* [..., rows, ...] */
+    if (new_axis || !all)
+        return (out[0].node = all) != NULL;
+    for (int i = 0; i + 1 < rank; i++)
+        dim[i] = all->type.dim[i + (i > axis)];
+    if (int_mul(dim[axis], all->type.dim[axis + 1], &dim[axis]))
+        out[0].node = g_reshape(c->g, all, rank - 1, dim);
+    return out[0].node != NULL;
 }
 
 static bool make_concat(const onnx_call *c, onnx_value *out, err *e)
 {
-    const onnx_list *l = need_sequence(c, 0, e);
+    const onnx_list *l = any_sequence(c, 0, e);
+    if (l && l->rows && !l->n && onnx_attr(c, "axis"))
+        return concat_rows(c, l->rows, onnx_int(c, "new_axis", 0), out, e);
+    l = l ? need_sequence(c, 0, e) : NULL;
     if (!l)
         return false;
     if (!onnx_attr(c, "axis"))

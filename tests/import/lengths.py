@@ -41,10 +41,33 @@ def layer(kind, direction, x="x", hidden=HIDDEN, lengths=False, **attributes):
 
 def loop_body(kind, nodes, inputs, outputs, weights=()):
     shapes = {n: (TensorProto.INT64, []) for n in "ij"}
-    shapes |= {n: (TensorProto.BOOL, []) for n in ("go", "on", "more", "still")} | {"place": (TensorProto.FLOAT, [])}
+    shapes |= {n: (TensorProto.BOOL, []) for n in ("go", "on", "more", "still")} 
+    shapes |= {"place": (TensorProto.FLOAT, [])} | {n: (TensorProto.FLOAT, None) for n in ("list", "longer")}
     ports = [[value(n, *shapes.get(n, (TensorProto.FLOAT, [BATCH, WIDE]))) for n in names]
              for names in (inputs, outputs)]
     return helper.make_graph(nodes, kind, *ports, list(weights))
+
+
+def growing():
+    """States that a trip adds a row to, and nothing else, are rows that are gathered."""
+    count = [node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"])]
+    trip = [node("Identity", ["go"], ["on"]), node("Gather", ["x", "i"], ["row"], axis=0),
+            node("Add", ["s", "row"], ["a"]), node("Tanh", ["a"], ["next"]), node("Unsqueeze", ["next", "one"], ["more"])]
+    body = loop_body("grown", trip + [node("Concat", ["list", "more"], ["longer"], axis=1)], ["i", "go", "s", "list"],
+                     ["on", "next", "longer"])
+    yield "grown by Concat", [*count, node("Loop", ["n", "", "zero", "first"], ["y", "z"], body=body)], [
+        weight("zero", BATCH, WIDE), weight("first", BATCH, 1, WIDE), whole("one", [1])], ["y", "z"]
+    sequences = [helper.make_tensor_sequence_value_info(n, TensorProto.FLOAT, None) for n in ("list", "longer")]
+    body = loop_body("listed", trip + [node("SequenceInsert", ["list", "more"], ["longer"])], ["i", "go", "s"],
+                     ["on", "next"])
+    body.input.append(sequences[0])
+    body.output.append(sequences[1])
+    yield "grown list", [
+        *count, node("SequenceEmpty", [], ["empty"]), node("Loop", ["n", "", "zero", "empty"], ["y", "all"], body=body),
+        node("ConcatFromSequence", ["all"], ["z"], axis=1),
+        node("ConcatFromSequence", ["all"], ["w"], axis=2, new_axis=1),
+        node("SequenceLength", ["all"], ["m"]), node("Cast", ["m"], ["f"], to=TensorProto.FLOAT),
+        node("Div", ["w", "f"], ["v"])], [weight("zero", BATCH, WIDE), whole("one", [1])], ["y", "z", "v"]
 
 
 def looped(name, nodes, weights, inner=(), outs=("y", "z")):
@@ -106,6 +129,7 @@ def cases():
                              node("Loop", ["n", "", "zero"], ["y", "z"], body=body)], [weight("zero", BATCH, WIDE)], [
                                  "y", "z"]
     yield from within_trips()
+    yield from growing()
     body = loop_body("scan", [node("Mul", ["s", "place"], ["p"]), node("Add", ["p", "row"], ["a"]),
                               node("Tanh", ["a"], ["next"])], ["s", "place", "row"], ["next"])
     yield "Scan over places from the end", [
