@@ -295,10 +295,13 @@ static bool rounded(const stage *s)
     return any;
 }
 
-/* The condition that the element exists: beyond the run's extent a place counted from an end may lie outside. */
+/* The condition that the element exists: beyond the run's extent a place counted from an end may lie outside. For places
+ * that data say, varying_place asks, together with all that is read for them. */
 static const expr *inside_of(emitter *m, const node *from, int d, const expr *at)
 {
     const varying v = extents_of(m->p, from, d);
+    if (x_find(at, X_LOAD))
+        return NULL;
     if (x_find(at, X_SIZE) && x_axes(at) & stage_varying(m->s) & ~stage_exact(m->s))
         return x2(m->mem, "and", x2(m->mem, "le", x_whole(m->mem, 0), at),
                   x2(m->mem, "lt", at, x_whole(m->mem, from->type.dim[d])));
@@ -319,7 +322,7 @@ static const expr *inside(void *user, const expr *x)
 
 const expr *varying_inside(emitter *m, const expr *x)
 {
-    return rounded(m->s) || x_find(x, X_SIZE) ? x_map(m->mem, x, inside, m) : x;
+    return rounded(m->s) || x_find(x, X_SIZE) ? x_map_values(m->mem, x, inside, m) : x;
 }
 
 void varying_arguments(emitter *m, const tile_made *f, arguments *a)

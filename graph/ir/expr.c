@@ -387,6 +387,7 @@ typedef struct mapper {
     arena *mem;
     const expr *(*f)(void *user, const expr *x);
     void *user;
+    xkind ends; /* what is in expressions of that kind stays; in a literal nothing is */
     x_memos done;
 } mapper;
 
@@ -449,8 +450,10 @@ static const expr *map(mapper *p, const expr *x)
         return known->value;
     const expr *arg[MAX_PART], *y = x;
     bool changed = false;
-    for (int i = 0; i < x->n; i++)
-        arg[i] = map(p, x->arg[i]), changed = changed || arg[i] != x->arg[i];
+    for (int i = 0; i < x->n; i++) {
+        arg[i] = x->kind == p->ends ? x->arg[i] : map(p, x->arg[i]);
+        changed = changed || arg[i] != x->arg[i];
+    }
     if (changed)
         y = x_again(p->mem, x, arg);
     bool done = false; /* a call that became one of its arguments, as 0 + x does: that has been through f */
@@ -462,12 +465,21 @@ static const expr *map(mapper *p, const expr *x)
     return y;
 }
 
+static const expr *mapped(mapper *p, const expr *x)
+{
+    const expr *y = map(p, x);
+    free(p->done.owned);
+    return y;
+}
+
 const expr *x_map(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user)
 {
-    mapper p = {.mem = mem, .f = f, .user = user};
-    const expr *y = map(&p, x);
-    free(p.done.owned);
-    return y;
+    return mapped(&(mapper){.mem = mem, .f = f, .user = user, .ends = X_LIT}, x);
+}
+
+const expr *x_map_values(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user)
+{
+    return mapped(&(mapper){.mem = mem, .f = f, .user = user, .ends = X_LOAD}, x);
 }
 
 typedef struct renaming {

@@ -178,6 +178,8 @@ x_memo *x_memo_of(x_memos *m, const expr *x); /* with x as its key, where someth
 void x_memo_keep(x_memos *m, const expr *x, const expr *value);
 /* Rebuilds x bottom up, each part passed through f once its arguments have been: the tool of fusion. */
 const expr *x_map(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
+/* The same, but places of loads stay. */
+const expr *x_map_values(arena *mem, const expr *x, const expr *(*f)(void *user, const expr *x), void *user);
 /* Replaces axis i by axis[i] (NULL: kept); an axis that is folded may only become another axis. */
 const expr *x_rename(arena *mem, const expr *x, int n_axis, const expr *const *axis);
 const expr *x_share(arena *mem, const expr *x);        /* equal parts become the same part */

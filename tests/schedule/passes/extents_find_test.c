@@ -139,6 +139,7 @@ static void test_runs(const network *w)
 #define SEQ "x 2,\"seq\",4"
 #define IMAGE "x 1,3,\"h\",\"w\"; k 4,3,3,3"
 #define ROWS "x \"b\",\"s\",4; mask \"b\",\"s\"; k 4,6"
+#define LOOKED_UP "x 2,5; mask \"n\""
 #define SHAPES "x \"n\",3; p \"m\",3"
 #define CACHE "past 2,\"past\",4; x 2,\"seq\",4; mask 1,\"total\""
 #define BYTES                                                                                                         \
@@ -158,6 +159,16 @@ static const network networks[] = {
     {SEQ, "Slice x [-1] [4096] [1] > last\nTanh last > y", "seq=1..16", {"seq=16", "seq=9", "seq=1"}},
     {SEQ, "Slice x [1] [4096] [1] > rest\nTanh rest > y", "seq=1..16", {"seq=16", "seq=9", "seq=2"}},
     {SEQ, "Slice x [-1] [-4096] [1] [-1] > turned\nSoftmax turned > y | axis 1", "seq=1..16", {"seq=16", "seq=5"}},
+    /* rows at places that data say, of which the list is read from its end */
+    {LOOKED_UP,
+     "Slice mask [-1] [-4096] [0] [-1] > turned\nGather x turned > y | axis 1",
+     "n=1..36",
+     {"n=36", "n=4", "n=1"}},
+    {LOOKED_UP, "Slice mask [-1] [-4096] [0] [-1] > turned\nGather x turned > y", "n=1..9", {"n=9", "n=4", "n=1"}},
+    {LOOKED_UP,
+     "Slice mask [-1] [-4096] [0] [-1] > turned\nGather x turned > g\nReduceSum g [0] > y",
+     "n=1..40",
+     {"n=40", "n=17", "n=1"}},
     {SEQ, "Pad x [0,2,0,0,1,3] > y", "seq=1..16", {"seq=16", "seq=9", "seq=1"}},
     {SEQ, "ReduceMean x > y | axes [1]", "seq=1..16", {"seq=16", "seq=9", "seq=1"}},
     /* equal constants, computed while the graph is built where they are small */
@@ -234,6 +245,8 @@ static const struct {
     {SEQ, "Slice x [2] [7] [1] > s\nSoftmax s > y | axis 1", "seq", 3, 40},
     {SEQ, "Slice x [0] [6] [1] [2] > y", "seq", 1, 40},
     {SEQ, "Slice x [-5] [4096] [1] > y", "seq", 1, 40},
+    {LOOKED_UP, "Slice mask [0] [4096] [0] [2] > half\nGather x half > y | axis 1", "n", 1, 36},
+    {LOOKED_UP, "Slice mask [0] [4096] [0] [2] > half\nGather x half > g\nReduceSum g [0] > y", "n", 1, 20},
     /* and what is compared otherwise where it has one element */
     {"x \"seq\",4; k 4,4",
      "MatMul x k > m\nReshape m [1,-1,2,2] > r\nTranspose r > t | perm [0,2,1,3]\nSlice t [0] [4096] [2] [2] > y",
