@@ -114,12 +114,21 @@ const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change)
 double log_ratio(const cJSON *one)
 {
     const double base = js_get_number(one, "base_ns", 0);
-    return base > 0 && !strcmp(js_get_text(one, "status"), "correct") ? js_get_number(one, "time_ns", 0) / base : 2;
+    return base > 0 && !strcmp(js_get_text(one, "status"), "correct") ? js_get_number(one, "time_ns", 0) / base
+                                                                      : INFINITY;
 }
 
 double log_saved(const cJSON *one)
 {
-    return (1 - log_ratio(one)) * js_get_number(one, "base_ns", 0) * 1e-9;
+    const double ratio = log_ratio(one);
+    return isinf(ratio) ? 0 : (1 - ratio) * js_get_number(one, "base_ns", 0) * 1e-9;
+}
+
+/* By their shares; where no base was timed, by their times */
+static bool is_quicker(const cJSON *a, const cJSON *b)
+{
+    const double x = log_ratio(a), y = log_ratio(b);
+    return x < y || (x == y && js_get_number(a, "time_ns", 0) < js_get_number(b, "time_ns", 0));
 }
 
 const cJSON *log_best(const tuner *t, const char *kernel, int *tried, int *right)
@@ -132,7 +141,7 @@ const cJSON *log_best(const tuner *t, const char *kernel, int *tried, int *right
             continue;
         const bool good = !strcmp(js_get_text(one, "status"), "correct");
         *tried += 1, *right += good;
-        best = good && (!best || log_ratio(one) < log_ratio(best)) ? one : best;
+        best = good && (!best || is_quicker(one, best)) ? one : best;
     }
     return best;
 }

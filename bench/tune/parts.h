@@ -83,8 +83,8 @@ bool log_open(tuner *t, ts_error *e);
 bool log_read(tuner *t, ts_error *e);                          /* and nothing is added to it */
 bool log_add(tuner *t, int n, const attempt *of, ts_error *e); /* in one piece; also to t->log */
 const cJSON *log_find(const tuner *t, const char *kernel, const cJSON *change);
-double log_ratio(const cJSON *one); /* time with the change over time without; 2: not tried, or not right */
-double log_saved(const cJSON *one); /* seconds, by that; below 0: none */
+double log_ratio(const cJSON *one); /* time with the change over time without; INFINITY: not known, or not right */
+double log_saved(const cJSON *one); /* seconds, by that; 0: not known, below: none */
 /* What was quickest of a kernel's that was right, if only by comparison; NULL: nothing was. */
 const cJSON *log_best(const tuner *t, const char *kernel, int *tried, int *right);
 

@@ -242,6 +242,18 @@ static void cites(const scratch *folder)
     CHECK(js_get_number(kernel, "tried/n", 0) >= 6 && js_get_number(kernel, "tried/share", 0) == 2);
     CHECK_TEXT(js_get_text(kernel, "tried/schema"), "guess");
     CHECK(*js_get_text(kernel, "tried/best") && !js_get(kernel->next, "tried"));
+    ENDED_BY(text_free) text bare = {0};
+    text_add(&bare, "%s\n", said);
+    for (int k = 3; k; k--) /* two sets of loops, the second quicker; the base's time is in no line */
+        text_add(&bare,
+                 "{\"kernel\":\"matmul f32 m=24 n=64 k=32\",\"change\":{\"loops\":\"m/%d n k\"},"
+                 "\"status\":\"%s\",\"time_ns\":%d}\n",
+                 k, k > 1 ? "correct" : "wrong", k);
+    put_log(folder, text_str(&bare), bare.length);
+    cJSON_DeleteItemFromObject(js_get(plan, "kernels")->child, "tried");
+    CHECK(tune_tried(log, plan, &e) && js_get_number(kernel, "tried/n", 0) == 3);
+    CHECK_TEXT(js_get_text(kernel, "tried/best"), "m/2 n k");
+    CHECK(cJSON_IsNull(js_get(kernel, "tried/share")));
 }
 
 /* An order of the value between both products: timed by all kernels that it changes, and a rule of its own. */
