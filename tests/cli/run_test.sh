@@ -111,6 +111,8 @@ python3 -c 'import numpy as np, sys; y = np.isnan(np.load("rows/y.npy")); sys.ex
 expect 0 '"format": "tiling/1"' schema init bert-tiny $small
 expect 0 'wrote guess.json' schema init bert-tiny -o guess.json $small
 json lint 'd["format"] == "lint/1" and d["reached"] == d["kernels"]' schema lint guess.json bert-tiny $small
+json check 'd["format"] == "lint/1" and sum(t["kernels"] for t in d["tiles"]) == d["reached"] > 0' \
+    check bert-tiny -s guess.json $small
 json same '[k.get("derived", k["loops"]) for k in d["kernels"]] == [
     k.get("derived", k["loops"]) for k in json.load(open("plan.json"))["kernels"]]' \
     explain bert-tiny -s guess.json $small
@@ -120,6 +122,14 @@ for name in naive panels rows; do
 done
 expect 0 'wrote panels.json' schema show panels -o panels.json
 expect 0 'kernels follow its rules, 0 warnings' schema lint panels.json bert-base --dim seq=128 --threads 1
+expect 0 'tiles: 24 in L2, 12 in L3; memory: ' check minilm -s rows --dim seq=64 --threads 2 --machine \
+    'l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512'
+# a rule that fits no product of those that became other kernels
+cat >none.json <<'END'
+{"format":"tiling/1","rules":[{"name":"sevens","match":{"op":"matmul","dims":{"m":7}},"loops":"m n k"}]}
+END
+expect 0 'decides no kernel: the plan has none of its operations: matmul goes by Strassen; it has' \
+    check minilm -s none.json --dim seq=64 --isa avx512
 # what is refused is said wherever it matters, and does not count as followed
 cat >refused.json <<'END'
 {"format":"tiling/1","rules":[{"name":"mine","match":{"op":"matmul"},"loops":["m n q","guess"]}]}

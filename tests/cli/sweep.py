@@ -19,6 +19,7 @@ BASE = {  # verb: arguments of a command that is right
     "trace-diff": "values.json values.json",
     "compare": "results.json results.json",
     "report": "results.json",
+    "check": "m.json -s s.json",
     "schema": "lint s.json m.json",
     "cache": "size",
     "config": "",
