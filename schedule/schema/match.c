@@ -12,7 +12,7 @@ static int64_t extent_of(const stage *s, const char *letter) /* axes of one elem
     return 1;
 }
 
-static bool has_op(const rule *r, const char *name)
+bool schema_has_op(const rule *r, const char *name)
 {
     bool found = !r->n_op;
     for (int i = 0; i < r->n_op; i++)
@@ -80,7 +80,7 @@ static bool names_any(const rule *r, const kernel *k)
 /* ---- what fits ---- */
 static bool fits_kernel(const rule *r, const kernel *k)
 {
-    return !k->moves && !k->converts && !r->stage && has_op(r, k->op) &&
+    return !k->moves && !k->converts && !r->stage && schema_has_op(r, k->op) &&
            (!r->glob || names_kernel(r, k) || names_any(r, k)) && fits_values(r, &k->stage[k->main]);
 }
 
@@ -92,11 +92,11 @@ bool schema_fits(const rule *r, const kernel *k)
 static bool fits_stage(const rule *r, const kernel *k, int which)
 {
     const stage *s = &k->stage[which];
-    const bool own = s->whole && has_op(r, s->whole->op->name);
+    const bool own = s->whole && schema_has_op(r, s->whole->op->name);
     if (k->n_stage == 1 || !fits_values(r, s))
         return false;
     if (r->stage)
-        return !fnmatch(r->stage, s->name, 0) && (own || has_op(r, k->op)) &&
+        return !fnmatch(r->stage, s->name, 0) && (own || schema_has_op(r, k->op)) &&
                (!r->glob || names_stage(r, s) || names_kernel(r, k));
     return r->glob && own && names_stage(r, s) && !fits_kernel(r, k);
 }
@@ -104,7 +104,7 @@ static bool fits_stage(const rule *r, const kernel *k, int which)
 bool schema_fits_stage(const rule *r, const kernel *k, int which)
 {
     const stage *s = &k->stage[which];
-    return r->n_op && s->whole && has_op(r, s->whole->op->name) && fits_values(r, s);
+    return r->n_op && s->whole && schema_has_op(r, s->whole->op->name) && fits_values(r, s);
 }
 
 static bool fits_part(const rule *r, const char *name, const node *result)
@@ -112,7 +112,7 @@ static bool fits_part(const rule *r, const char *name, const node *result)
     bool named = !r->glob || is_named(r, result->label);
     for (int i = 0; !named && i < result->n_in; i++)
         named = result->in[i]->leaf && is_named(r, result->in[i]->label);
-    return !r->stage && !r->n_dim && (r->n_op || r->glob) && named && has_op(r, name) && fits_dtype(r, result);
+    return !r->stage && !r->n_dim && (r->n_op || r->glob) && named && schema_has_op(r, name) && fits_dtype(r, result);
 }
 
 bool schema_fits_part(const rule *r, const char *name, const node *result)
@@ -191,7 +191,7 @@ int schema_blocks(const schema *s, const char *name, const node *result)
         const rule *r = &s->rule[i];
         if (is_here(s, i) && r->tells_blocks && fits_part(r, name, result))
             return i;
-        if (is_here(s, i) && loops < 0 && r->n_loops && r->n_op && has_op(r, name))
+        if (is_here(s, i) && loops < 0 && r->n_loops && r->n_op && schema_has_op(r, name))
             loops = i;
     }
     return loops;
@@ -213,5 +213,5 @@ int schema_misses(const rule *r, const kernel *k)
     int n = (r->glob && !names_kernel(r, k) && !names_any(r, k)) + !fits_dtype(r, s->node);
     for (int i = 0; i < r->n_dim; i++)
         n += !fits_dim(&r->dim[i], s);
-    return has_op(r, k->op) ? n : -1;
+    return schema_has_op(r, k->op) ? n : -1;
 }

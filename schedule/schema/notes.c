@@ -220,6 +220,15 @@ static void add_stages(text *t, const plan *p)
         text_add(t, "none: each kernel is one");
 }
 
+/* One of the rule's operations that is computed another way, as by Strassen */
+static const detour *way_of(const rule *r, const plan *p)
+{
+    const detour *d = p->detours;
+    while (d && !schema_has_op(r, d->stands_for->op->name))
+        d = d->next;
+    return d;
+}
+
 static void say_unused(const schema *s, const plan *p, int at, text *out)
 {
     const rule *r = &s->rule[at];
@@ -243,8 +252,12 @@ static void say_unused(const schema *s, const plan *p, int at, text *out)
                  has ? ", as in " : "", has ? has->op : "", has ? " " : "", has ? has->label : "");
     else if (near)
         text_add(out, "none fits; nearest are "), add_nearest(out, r, p);
-    else
-        text_add(out, "the plan has none of its operations; it has "), add_ops(out, p);
+    else {
+        const detour *d = way_of(r, p);
+        text_add(out, "the plan has none of its operations%s%s%s%s; it has ", d ? ": " : "",
+                 d ? d->stands_for->op->name : "", d ? " goes by " : "", d ? d->way : "");
+        add_ops(out, p);
+    }
 }
 
 void schema_unused(const schema *s, const plan *p, const bool *used, text *out)

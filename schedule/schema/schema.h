@@ -88,7 +88,8 @@ int schema_reuse(const schema *s, const kernel *k);
 int schema_blocks(const schema *s, const char *name, const node *result);
 /* A rule makes a kernel of an operation or group so called, or places it. */
 bool schema_parts(const schema *s, const char *name, const node *result);
-int schema_misses(const rule *r, const kernel *k); /* conditions that k fails; -1: it is another operation */
+bool schema_has_op(const rule *r, const char *name); /* it is for such an operation, or for any */
+int schema_misses(const rule *r, const kernel *k);   /* conditions that k fails; -1: it is another operation */
 /* Kernel k, or a stage of it (-1: the whole), cannot have the loops that rule `at` gives it. */
 void schema_refuse(plan *p, int at, const kernel *k, int which, const char *why);
 /* Lines of warnings: what was refused, and what is followed instead; kernels alike in one line. */
