@@ -39,7 +39,8 @@ for devices in 'c c' 'c:cores0 interp'; do
     [ "$got" = "loss 67.5, w = 5.0" ] || { echo "the step over $devices printed $got"; exit 1; }
 done
 
-# an evaluator beside Tessera, by what the header says of graphs
+# an evaluator beside Tessera, by what the header says of graphs, in 100 lines
+[ "$(wc -l <"$SOURCE/tests/install/walk.c")" -le 100 ] || { echo "the walk takes more than 100 lines"; exit 1; }
 cc $strict "$SOURCE/tests/install/walk.c" $(pkg-config --cflags --libs tessera) -lm -o "$to/walk"
 LD_LIBRARY_PATH=$lib "$to/walk" >"$to/walked" || { echo "the walk fails"; cat "$to/walked"; exit 1; }
 [ "$(grep -c ', read by ' "$to/walked")" = 9 ] || { echo "not 9 nodes:"; cat "$to/walked"; exit 1; }

@@ -2,59 +2,23 @@
  *   cc walk.c $(pkg-config --cflags --libs tessera) -lm && ./a.out */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tessera.h>
 
 enum { MOST = 64 };
 
-static double add(double a, double b)
+/* y of one element of each operand; of a fold, of what there is so far and one more. false: not known here */
+static bool element(const char *op, double a, double b, double *y)
 {
-    return a + b;
-}
-static double subtract(double a, double b)
-{
-    return a - b;
-}
-static double multiply(double a, double b)
-{
-    return a * b;
-}
-static double divide(double a, double b)
-{
-    return a / b;
-}
-static double relu(double a, double b)
-{
-    return (void)b, a > 0 ? a : 0;
-}
-static double exponential(double a, double b)
-{
-    return (void)b, exp(a);
-}
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-/* An operation by its name: element by element, or a fold over `axes` that starts with `unit`. */
-static const struct known {
-    const char *name;
-    double (*f)(double a, double b);
-    double unit;
-} fold[] = {{"sum", add, 0}, {"max", larger, -INFINITY}, {0}}, element[] = {{"add", add, 0},
-                                                                            {"subtract", subtract, 0},
-                                                                            {"multiply", multiply, 0},
-                                                                            {"divide", divide, 0},
-                                                                            {"relu", relu, 0},
-                                                                            {"exp", exponential, 0},
-                                                                            {0}};
-
-static const struct known *find(const struct known *table, const char *name)
-{
-    while (table->name && strcmp(table->name, name))
-        table++;
-    return table->name ? table : NULL;
+    const struct known {
+        const char *name;
+        double value;
+    } known[] = {{"add", a + b},       {"subtract", a - b}, {"multiply", a * b}, {"divide", a / b},
+                 {"relu", fmax(a, 0)}, {"exp", exp(a)},     {"sum", a + b},      {"max", fmax(a, b)}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (!strcmp(op, known[k].name))
+            return *y = known[k].value, true;
+    return false;
 }
 
 /* The element of a that lies under element i of y, aligned at the last axis as numpy has it */
@@ -81,19 +45,22 @@ static void product(const ts_array *a, const ts_array *b, ts_array *y)
 /* y from the values of t's operands; false: an operation that is not known here */
 static bool compute(ts_tensor t, const ts_array *a, const ts_array *b, ts_array *y)
 {
-    const struct known *f = find(fold, ts_op_name(t)), *e = find(element, ts_op_name(t));
-    ts_attribute axes;
-    if (!strcmp(ts_op_name(t), "matmul") && y->rank == 2)
+    const char *op = ts_op_name(t);
+    ts_attribute keepdims; /* a folded axis is there with extent 1 */
+    const bool fold = ts_attribute_at(t, 1, &keepdims) && !strcmp(keepdims.name, "keepdims") && keepdims.i;
+    bool known = true;
+    if (!strcmp(op, "matmul") && y->rank == 2)
         return product(a, b, y), true;
-    for (int64_t i = 0; e && i < ts_array_count(y); i++)
-        ts_array_set(y, i, e->f(ts_array_at(a, under(a, y, i)), b ? ts_array_at(b, under(b, y, i)) : 0));
-    if (e || !f || !ts_attribute_at(t, 0, &axes) || axes.n != 1 || y->rank != a->rank)
-        return e != NULL;
-    for (int64_t i = 0; i < ts_array_count(y); i++)
-        ts_array_set(y, i, f->unit);
-    for (int64_t i = 0; i < ts_array_count(a); i++) /* keepdims: the folded axis is there with extent 1 */
-        ts_array_set(y, under(y, a, i), f->f(ts_array_at(y, under(y, a, i)), ts_array_at(a, i)));
-    return true;
+    for (int64_t i = 0; fold && i < ts_array_count(y); i++)
+        ts_array_set(y, i, strcmp(op, "max") ? 0 : -INFINITY);
+    for (int64_t i = 0; known && i < ts_array_count(fold ? a : y); i++) {
+        const int64_t to = fold ? under(y, a, i) : i;
+        const double x = fold ? ts_array_at(y, to) : ts_array_at(a, under(a, y, i));
+        double r = fold ? ts_array_at(a, i) : b ? ts_array_at(b, under(b, y, i)) : 0;
+        known = element(op, x, r, &r);
+        ts_array_set(y, to, r);
+    }
+    return known;
 }
 
 int main(void)
@@ -108,20 +75,17 @@ int main(void)
     ts_array value[MOST] = {{0}}, want = {0};
     bool ok = ts_graph_ok(g, &e) && ts_nodes(1, &y, NULL) <= MOST;
     const int n = ok ? ts_nodes(1, &y, all) : 0;
-    for (int i = 0, at[2]; ok && i < n; i++) { /* operands come before those who read them */
-        at[0] = at[1] = -1;
-        for (int k = 0; k < 2; k++)
-            for (int j = 0; j < i; j++)
-                at[k] = ts_operand(all[i], k) == all[j] ? j : at[k];
-        ok = ts_array_make(&value[i], ts_type(all[i]), ts_rank(all[i]), ts_shape(all[i]), &e);
-        if (all[i] == in)
+    for (int i = 0; ok && i < n; i++) { /* operands come before those who read them */
+        const ts_array *of[2] = {NULL, NULL};
+        for (int j = 0; j < i; j++)
+            for (int k = 0; k < 2; k++)
+                of[k] = ts_operand(all[i], k) == all[j] ? &value[j] : of[k];
+        ok = all[i] != in && !of[0] ? ts_leaf_value(all[i], &value[i], &e)
+                                    : ts_array_make(&value[i], ts_type(all[i]), ts_rank(all[i]), ts_shape(all[i]), &e);
+        if (ok && all[i] == in)
             memcpy(value[i].data, values, sizeof values);
-        else if (at[0] < 0)
-            ts_array_free(&value[i]), ok = ts_leaf_value(all[i], &value[i], &e);
-        else
-            ok = ok && compute(all[i], &value[at[0]], at[1] < 0 ? NULL : &value[at[1]], &value[i]);
-        printf("%s, read by %d%s\n", ts_op_name(all[i]), ts_consumers(1, &y, all[i], NULL),
-               ok ? "" : ": not known here");
+        ok = ok && (!of[0] || compute(all[i], of[0], of[1], &value[i]));
+        printf("%s, read by %d%s\n", ts_op_name(all[i]), ts_consumers(1, &y, all[i], NULL), ok ? "" : ": not known");
     }
     double far = 0;
     ok = ok && ts_eval(1, &y, 1, &x, NULL, &want, &e);
