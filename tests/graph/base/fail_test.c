@@ -131,6 +131,51 @@ static bool add(ts_error *e) /* y = x + x through a plan and its program */
     return ok;
 }
 
+static bool set(ts_plan *p, int input, ts_dtype dtype, int rank, const int64_t *extent, ts_error *e) /* to zeros */
+{
+    ts_array x;
+    const bool ok = ts_array_make(&x, dtype, rank, extent, e) && ts_plan_set(p, input, &x, e);
+    ts_array_free(&x);
+    return ok;
+}
+
+static bool run_model(ts_error *e) /* whose weights are drawn */
+{
+    ts_array y = {0};
+    ts_model *m = ts_model_open("bert-tiny", e);
+    bool ok = m && ts_model_bind(m, 1, &(const char *){"seq=4"}, NULL, e);
+    ts_plan *p = ok ? ts_plan_make(m, &(ts_options){.target = "interp", .threads = 1}, e) : NULL;
+    ok = p && ts_plan_build(p, e);
+    for (int i = 0; ok && i < ts_model_inputs(m); i++) {
+        ts_port port;
+        ok = ts_model_input(m, i, &port) && set(p, i, port.dtype, port.rank, port.dim, e);
+    }
+    ok = ok && ts_plan_run(p, e) && ts_plan_get(p, 0, &y, e);
+    ts_array_free(&y), ts_plan_free(p), ts_model_free(m);
+    return ok;
+}
+
+static bool step(ts_error *e) /* of Adam on a matrix, with its state */
+{
+    ts_graph *g = ts_graph_make();
+    ts_tensor w = ts_input(g, "w", TS_F32, 2, dim), k = ts_input(g, "step", TS_F64, 0, NULL), grad,
+              loss = ts_call1(g, "mean", ts_call2(g, "multiply", w, w));
+    const ts_optimizer how = {.recipe = "adam", .rate = ts_scalar(g, TS_F64, 0.1), .step = k};
+    ts_updates u = {0};
+    ts_state state[9];
+    bool ok = ts_chain_rule(g, 1, &loss, NULL, 1, &w, &grad) && ts_optimize(g, &how, 1, &w, &grad, &u);
+    for (int i = 0; ok && i < u.n; i++)
+        state[i] = (ts_state){u.update[i].from, u.update[i].to};
+    ts_plan *p = ok ? ts_plan_of(g, 1, &loss, u.n, state, &(ts_options){.target = "interp", .threads = 1}, e) : NULL;
+    ok = p && ts_plan_build(p, e);
+    for (int i = 0; ok && i < u.n; i++)
+        ok = set(p, ts_plan_find(p, ts_name(u.update[i].from)), ts_type(u.update[i].from), ts_rank(u.update[i].from),
+                 ts_shape(u.update[i].from), e);
+    ok = ok && ts_plan_run(p, e);
+    ts_plan_free(p), ts_graph_free(g);
+    return ok;
+}
+
 static void without(const char *what, bool (*run)(ts_error *e), int least)
 {
     int n = 0;
@@ -166,6 +211,8 @@ int main(void)
     without("a safetensors file", read_tensors, 1);
     without("an order of examples", make_order, 1);
     without("a plan", add, 3);
+    without("a model's run", run_model, 1);
+    without("a step of training", step, 3);
     scratch_free(&s);
     return check_done();
 }
