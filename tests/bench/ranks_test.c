@@ -76,7 +76,7 @@ static void hold(const char *folder, const char *end)
     }
     closedir(d);
     printf("\n%s: %d nests of %d kernels, mean rank %.2f\n", end, t.nests, t.kernels, t.rank / t.kernels);
-    CHECK(t.nests >= 240 && t.lost * 10 <= t.nests && t.rank / t.kernels >= 0.6);
+    CHECK(t.nests >= 500 && t.lost * 10 <= t.nests && t.rank / t.kernels >= 0.6);
 }
 
 static void refuses(const char *log, const char *says)

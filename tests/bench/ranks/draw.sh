@@ -1,6 +1,6 @@
 #!/bin/sh
-# draw.sh FOLDER - draws loops at random for kernels of three models, times each in its model, and says how the cost model
-# ranks them. By hand, on a machine that does nothing else: some ten minutes. The logs in this folder are what it wrote,
+# draw.sh FOLDER - draws loops at random for kernels of four models, times each in its model, and says how the cost model
+# ranks them. By hand, on a machine that does nothing else: some fifteen minutes. The logs in this folder are what it wrote,
 # and ranks_test holds the model to them on any machine.
 set -eu
 tessera=${TESSERA:-build/tessera} out=$1
@@ -19,4 +19,5 @@ for isa in avx2 avx512; do
     draw 300s 45 '*' "$isa" minilm seq=64
     draw 300s 14 'con*' "$isa" resnet-18
     draw 200s 20 matmul "$isa" gpt2 seq=1 past=128
+    draw 100s 45 '*' "$isa" bert-tiny batch=16 seq=128
 done
