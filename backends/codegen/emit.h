@@ -330,9 +330,10 @@ typedef struct value_pass { /* over the expression of a value, where loops stand
     const expr *(*run)(emitter *m, writer *w, const expr *x);
 } value_pass;
 enum { N_VALUE_PASS = 4 };
-extern const value_pass value_passes[N_VALUE_PASS];              /* in their order */
-const expr *shape_value(emitter *m, writer *w, const expr *x);   /* shape.c: of x as it is, for w */
-const cexpr *value_of(emitter *m, writer *w, const expr *x);     /* x by all passes */
+extern const value_pass value_passes[N_VALUE_PASS];                                /* in their order */
+const expr *shape_value(emitter *m, writer *w, const expr *x);                     /* shape.c: of x as it is, for w */
+const expr *value_through(emitter *m, writer *w, const expr *x, int from, int to); /* x by passes from ... to - 1 */
+const cexpr *value_of(emitter *m, writer *w, const expr *x);     /* by all of them, as it is written */
 const cexpr *value_shaped(emitter *m, writer *w, const expr *x); /* by the last one alone */
 int64_t value_width(const emitter *m, dtype d);                  /* of one, or of a vector */
 void value_let(emitter *m, const char *prefix, int number, dtype d, const cexpr *value); /* "was0" */

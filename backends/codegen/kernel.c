@@ -380,6 +380,6 @@ void kernel_statements(emitter *m)
     m->out.code = code_begin(m->mem);
     m->chunks.parts = nest_parallel(k) < 0 ? 1 : loop_trips(&nest_outer(k)->loop[nest_parallel(k)]);
     held_clear(m);
-    write_trips(m, trips_of_kernel(m));
+    write_trips(m, trips_through(m, trips_of_kernel(m), 0, N_TRIPS_PASS));
     lanes_head(m);
 }

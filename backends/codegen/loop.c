@@ -289,7 +289,7 @@ static void write_statements(looping *w)
                      (stmt){.kind = S_CALL,
                             .value = cexpr_one(&w->mem, "(void)$0", cexpr_word(&w->mem, w->out->operand[i].name))});
     code_before(w->all.at, &w->first), code_before(w->all.at, &w->once);
-    MUST(code_passes_run(w->all.at, &w->mem, w->d, NULL)); /* all lanes make all trips */
+    MUST(code_through(w->all.at, 0, N_CODE_PASS, &w->mem, w->d, NULL)); /* all lanes make all trips */
 }
 
 /* ---- text ---- */

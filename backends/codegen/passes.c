@@ -13,10 +13,10 @@ const code_pass code_passes[N_CODE_PASS] = {
      "a kernel's statements", "barriers that all workers of a group pass, and as often", pass_barriers},
 };
 
-bool code_passes_run(stmt *in, arena *mem, const dialect *d, err *e)
+bool code_through(stmt *in, int from, int to, arena *mem, const dialect *d, err *e)
 {
     bool ok = true;
-    for (int i = 0; i < N_CODE_PASS && ok; i++)
+    for (int i = from; i < to && ok; i++)
         ok = code_passes[i].run(in, mem, d, e);
     return ok;
 }

@@ -10,7 +10,8 @@ typedef struct code_pass {
 } code_pass;
 enum { N_CODE_PASS = 3 };
 extern const code_pass code_passes[N_CODE_PASS];
-bool code_passes_run(stmt *in, arena *mem, const dialect *d, err *e); /* all of them; false with e set */
+/* Passes from ... to - 1; false with e set */
+bool code_through(stmt *in, int from, int to, arena *mem, const dialect *d, err *e);
 
 bool pass_invariant(stmt *in, arena *mem, const dialect *d, err *e); /* invariant.c */
 bool pass_once(stmt *in, arena *mem, const dialect *d, err *e);      /* once.c */

@@ -228,7 +228,7 @@ static void write_trips(emitter *m, const strip *t)
 
 static void write_phase(emitter *m, tile_phase ph)
 {
-    write_trips(m, trips_of_phase(m, ph));
+    write_trips(m, trips_through(m, trips_of_phase(m, ph), 0, N_TRIPS_PASS));
 }
 
 /* An accumulator for each element of the tile, [trips of each loop in registers]: how many */

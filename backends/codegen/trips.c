@@ -170,9 +170,9 @@ static strip *run(emitter *m, const trips_pass *p, strip *t)
     return first;
 }
 
-static strip *run_all(emitter *m, strip *t)
+strip *trips_through(emitter *m, strip *t, int from, int to)
 {
-    for (int i = 0; i < N_TRIPS_PASS; i++)
+    for (int i = from; i < to; i++)
         t = m->tile.made || trips_passes[i].around ? run(m, &trips_passes[i], t) : t;
     return t;
 }
@@ -208,7 +208,7 @@ strip *trips_of_kernel(emitter *m)
         if (shared->loop[l].axis == kernel_carried(m->k))
             t = trips_wrap(m, T_CARRIED, t);
     }
-    return run_all(m, t);
+    return t;
 }
 
 strip *trips_of_phase(emitter *m, tile_phase ph)
@@ -222,5 +222,5 @@ strip *trips_of_phase(emitter *m, tile_phase ph)
         strip *fetch = trips_node(m, (strip){.kind = T_FETCH, .next = t});
         t = loops_of(m, (strip){.ph = ph}, tile, unrolled, fetch);
     }
-    return run_all(m, t);
+    return t;
 }

@@ -61,8 +61,9 @@ typedef struct trips_pass {
 enum { N_TRIPS_PASS = 20 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
 
-strip *trips_of_kernel(emitter *m);               /* all that is around tiles; all passes are done */
-strip *trips_of_phase(emitter *m, tile_phase ph); /* in a tile, of one phase */
+strip *trips_of_kernel(emitter *m);                           /* all that is around tiles, as the nest has it */
+strip *trips_of_phase(emitter *m, tile_phase ph);             /* the same in a tile, of one phase */
+strip *trips_through(emitter *m, strip *t, int from, int to); /* passes from ... to - 1 */
 
 /* For passes */
 strip *trips_copy(emitter *m, const strip *t);        /* with what is in it, and alone */

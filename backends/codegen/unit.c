@@ -16,7 +16,7 @@ static void run_passes(emitter *m)
     bool ok = true;
     MUST(stmt_copied(m->out.code.at) <= m->data.scratch_most);
     for (int i = 0; i <= m->tiles.n && ok; i++)
-        ok = code_passes_run(i < m->tiles.n ? m->tiles.made[i]->body : m->out.code.at, m->mem, m->d, &own);
+        ok = code_through(i < m->tiles.n ? m->tiles.made[i]->body : m->out.code.at, 0, N_CODE_PASS, m->mem, m->d, &own);
     if (ok && m->out.uses->own && m->d->spelling != library_spelled + SPELLED_ALIKE) {
         err_set(m->e, TS_UNSUPPORTED, "%s: %s of %s has bits of its own", m->k->op, m->out.uses->own, m->d->name);
         err_hint(m->e, "compute it on c, or leave out --bits reproducible");

@@ -45,16 +45,16 @@ static const cexpr *written(emitter *m, writer *w, const expr *x)
     return vectors_here(m) ? vector_expr(w, x) : cstyle_expr(w, x);
 }
 
-static const expr *through(emitter *m, writer *w, const expr *x)
+const expr *value_through(emitter *m, writer *w, const expr *x, int from, int to)
 {
-    for (int i = 0; i < N_VALUE_PASS; i++)
+    for (int i = from; i < to; i++)
         x = value_passes[i].run(m, w, x);
     return x;
 }
 
 const cexpr *value_of(emitter *m, writer *w, const expr *x)
 {
-    return written(m, w, through(m, w, x));
+    return written(m, w, value_through(m, w, x, 0, N_VALUE_PASS));
 }
 
 const cexpr *value_shaped(emitter *m, writer *w, const expr *x)
@@ -145,7 +145,7 @@ static const expr *product_of(emitter *m, const expr *x)
 const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc)
 {
     writer w = emit_writer(m);
-    w.sums = true, x = through(m, &w, m->p->reproducible ? product_of(m, x) : x);
+    w.sums = true, x = value_through(m, &w, m->p->reproducible ? product_of(m, x) : x, 0, N_VALUE_PASS);
     if (dtype_class(x->dtype) == D_REAL && x_is_call(x, "mul") && x_folds_by(m->stage.fold, "add"))
         return sum_product(m, &w, x, acc);
     return value_combined(m, acc, written(m, &w, x));

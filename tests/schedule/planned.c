@@ -15,7 +15,7 @@ static bool find_target(planned *b, const setting *s, err *e)
     if (!gpu_is_text(s->machine))
         return machine_load(&b->machine, s->machine, e) &&
                (cpu_target_of(&b->on, &b->machine, isa_find(s->isa), s->threads), b->on.count = c_count, true);
-    if (!gpu_read(&b->card, s->machine, e) || !(t = gpu_target(&b->mem, &b->card, e)))
+    if (!gpu_read(&b->card, s->machine, e) || !(t = gpu_target_with_units(&b->mem, &b->card, 0, NULL, e)))
         return false;
     return b->on = *t, b->on.touch = cuda_touch, true;
 }

@@ -103,7 +103,7 @@ static const cexpr *element_of(arena *mem, const char *of, const cexpr *index, i
     return cexpr_element(mem, of, index, load);
 }
 
-static void loop(code *c, const char *name, const cexpr *to, int written)
+static void opens(code *c, const char *name, const cexpr *to, int written)
 {
     code_open(c, (stmt){.kind = S_LOOP,
                         .name = name,
@@ -123,11 +123,11 @@ static stmt *rows_of(arena *mem, in_the_way what)
                 *at = cexpr_one(mem, "checked($0, 9)", element_of(mem, "rows", which, 0)),
                 *x = element_of(mem, "x", cexpr_sum(mem, 0, 2, (const cexpr *[]){at, k}, (int64_t[]){8, 1}), 1),
                 *acc = element_of(mem, "acc", b, IN_REGISTERS);
-    loop(&c, "n", cexpr_number(mem, 3), 0);
-    loop(&c, "k", what == NO_TRIPS ? cexpr_word(mem, "last") : cexpr_number(mem, 16), 0);
+    opens(&c, "n", cexpr_number(mem, 3), 0);
+    opens(&c, "k", what == NO_TRIPS ? cexpr_word(mem, "last") : cexpr_number(mem, 16), 0);
     if (what == A_NAME)
         code_let(&c, "index", "m", k);
-    loop(&c, "b", cexpr_number(mem, 4), 4);
+    opens(&c, "b", cexpr_number(mem, 4), 4);
     if (what == A_TEST)
         code_if(&c, cexpr_word(mem, "asked"));
     const cexpr *chosen = cexpr_lanes(mem, "select", (instance){0}, "pick($0, $1)", 2, (const cexpr *[]){x, k});
@@ -166,7 +166,7 @@ static void test_invariant_one(void)
         stmt *root = c.at;
         const cexpr *at = cexpr_one(&mem, "checked($0, 9)", element_of(&mem, "rows", cexpr_number(&mem, 2), 0)),
                     *k = cexpr_word(&mem, "k");
-        loop(&c, "k", cexpr_number(&mem, trips), 0);
+        opens(&c, "k", cexpr_number(&mem, trips), 0);
         code_store(&c, element_of(&mem, "y", k, 2), element_of(&mem, "x", at, 1));
         code_store(&c, element_of(&mem, "z", k, 2), element_of(&mem, "x", at, 1));
         CHECK(pass_invariant(root, &mem, &made_up, NULL));
@@ -185,9 +185,9 @@ static void test_invariant_lists(void)
     code c = code_begin(&mem);
     stmt *root = c.at;
     const cexpr *b = cexpr_word(&mem, "b"), *at = cexpr_one(&mem, "checked($0, 9)", element_of(&mem, "rows", b, 0));
-    loop(&c, "k", cexpr_number(&mem, 8), 0);
+    opens(&c, "k", cexpr_number(&mem, 8), 0);
     for (int n = 2; n <= 4; n += 2) {
-        loop(&c, "b", cexpr_number(&mem, n), n);
+        opens(&c, "b", cexpr_number(&mem, n), n);
         code_store(&c, element_of(&mem, "acc", b, IN_REGISTERS), element_of(&mem, "x", at, 1));
         code_close(&c);
     }
@@ -206,7 +206,7 @@ static void test_invariant_real(void)
     stmt *root = c.at;
     const cexpr *k = cexpr_word(&mem, "k"), *real = element_of(&mem, "r", cexpr_number(&mem, 2), 0),
                 *at = cexpr_two(&mem, "whole($0 + $1)", real, k), *base = cexpr_one(&mem, "&$0", real);
-    loop(&c, "k", cexpr_number(&mem, 4), 0);
+    opens(&c, "k", cexpr_number(&mem, 4), 0);
     code_store(&c, element_of(&mem, "y", k, 2), element_of(&mem, "x", at, 1));
     code_store(&c, element_of(&mem, "z", k, 2), cexpr_at(&mem, base, k, 1));
     CHECK(pass_invariant(root, &mem, &made_up, NULL));

@@ -13,8 +13,8 @@ bool rig_begin(rig *r, maker *make, const char *on, const char *what, const char
         return false;
     emitter *m = r->m = calloc(1, sizeof *r->m);
     MUST(m);
-    *m = (emitter){.d = &made_up, .p = r->b.p, .k = r->b.p->kernel, .mem = &r->mem, .e = &r->e};
-    m->sp.mem = m->mem, m->out.uses = &r->uses, m->s = m->k->stage, m->group = 1;
+    *m = (emitter){.d = &made_up, .p = r->b.p, .k = &r->b.p->kernel[r->b.p->n_kernel - 1], .mem = &r->mem, .e = &r->e};
+    m->sp.mem = m->mem, m->out.uses = &r->uses, m->s = &m->k->stage[m->k->main], m->group = 1;
     m->data.source = arena_array(m->mem, (size_t)m->k->n_stage + 1, sizeof *m->data.source);
     for (int a = 0; a < MAX_AXIS; a++)
         m->shared.axis[a] = affine_const(&m->sp, 0), m->shared.cur[a] = m->s->extent[a];
@@ -24,7 +24,7 @@ bool rig_begin(rig *r, maker *make, const char *on, const char *what, const char
 void rig_tile(rig *r)
 {
     emitter *m = r->m;
-    stage_enter(m, 0);
+    stage_enter(m, m->k->main);
     m->tile.made = &r->tile;
     for (int a = 0; a < m->s->n_axis; a++) {
         m->tile.inner[a] = m->tile.plain[a] = m->tile.origin[a] = affine_const(&m->sp, 0);
