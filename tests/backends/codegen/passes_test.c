@@ -7,13 +7,35 @@
 #include <stdio.h>
 #include <string.h>
 
-static void becomes(bool (*pass)(stmt *in, arena *mem, const dialect *d, err *e), const char *from, const char *to)
+static bool noticed[N_CODE_PASS]; /* some tree is another one without it */
+
+static char *printed(const stmt *in)
+{
+    text t = {0};
+    stmt_print(&t, &made_up, in);
+    return text_take(&t);
+}
+
+static bool run(const char *pass, stmt *in, arena *mem, err *e)
+{
+    int i = 0;
+    while (i < N_CODE_PASS && strcmp(code_passes[i].name, pass))
+        i++;
+    MUST(i < N_CODE_PASS);
+    ENDED_BY(heap_free) char *was = printed(in);
+    const bool ok = code_through(in, i, i + 1, mem, &made_up, e);
+    ENDED_BY(heap_free) char *is = printed(in);
+    noticed[i] = noticed[i] || strcmp(was, is) != 0;
+    return ok;
+}
+
+static void becomes(const char *pass, const char *from, const char *to)
 {
     arena mem = {0};
     err e = {0};
     stmt *in = tree_read(&mem, from);
     tree_is(in, from);
-    CHECK(pass(in, &mem, &made_up, &e));
+    CHECK(run(pass, in, &mem, &e));
     tree_is(in, to);
     arena_free(&mem);
 }
@@ -23,35 +45,35 @@ static void is_refused(const char *s, const char *want)
     arena mem = {0};
     err e = {0};
     stmt *in = tree_read(&mem, s);
-    CHECK(!pass_barriers(in, &mem, &made_up, &e) && e.code == TS_UNSUPPORTED);
+    CHECK(!run("barriers", in, &mem, &e) && e.code == TS_UNSUPPORTED);
     CHECK_TEXT(e.text, want);
     arena_free(&mem);
 }
 
 static void test_once(void)
 {
-    becomes(pass_once, "for (index i = 2; i < 3; i++) {\n    y[i] = x[i];\n}\n",
+    becomes("once", "for (index i = 2; i < 3; i++) {\n    y[i] = x[i];\n}\n",
             "{\n    CONST(i, 2);\n    y[i] = x[i];\n}\n");
     /* inner ones too, also where a test does not hold; what has more trips stays */
-    becomes(pass_once,
+    becomes("once",
             "for (index i = 0; i < 8; i++) {\n    if (a) {\n        f(i);\n    }\n    else {\n"
             "        for (index j = 4; j < 5; j++) {\n            f(j);\n        }\n        f(i);\n    }\n}\n",
             "for (index i = 0; i < 8; i++) {\n    if (a) {\n        f(i);\n    }\n    else {\n"
             "        {\n            CONST(j, 4);\n            f(j);\n        }\n        f(i);\n    }\n}\n");
     /* there may be none; where it begins is not known; workers share it */
-    becomes(pass_once, "for (index i = 3; i < MIN(4, left); i++) {\n    f(i);\n}\n",
+    becomes("once", "for (index i = 3; i < MIN(4, left); i++) {\n    f(i);\n}\n",
             "if (3 < MIN(4, left)) {\n    CONST(i, 3);\n    f(i);\n}\n");
-    becomes(pass_once, "for (index i = low; i < 4; i++) {\n    f(i);\n}\n",
+    becomes("once", "for (index i = low; i < 4; i++) {\n    f(i);\n}\n",
             "for (index i = low; i < 4; i++) {\n    f(i);\n}\n");
-    becomes(pass_once, "for (index i = 0; i < 1; i++) {\n    if (a) {\n        break;\n    }\n}\n",
+    becomes("once", "for (index i = 0; i < 1; i++) {\n    if (a) {\n        break;\n    }\n}\n",
             "for (index i = 0; i < 1; i++) {\n    if (a) {\n        break;\n    }\n}\n");
-    becomes(pass_once, "EACH(i, 0, 1, 1) {\n    f(i);\n}\n", "EACH(i, 0, 1, 1) {\n    f(i);\n}\n");
+    becomes("once", "EACH(i, 0, 1, 1) {\n    f(i);\n}\n", "EACH(i, 0, 1, 1) {\n    f(i);\n}\n");
 }
 
 static void test_barriers(void)
 {
     becomes(
-        pass_barriers,
+        "barriers",
         "MEET();\nMEET();\nf();\nMEET();\nfor (index i = 0; i < 2; i++) {\n    MEET();\n    f();\n"
         "    MEET();\n    MEET();\n}\nMEET();\n",
         "MEET();\nf();\nMEET();\nfor (index i = 0; i < 2; i++) {\n    MEET();\n    f();\n    MEET();\n}\nMEET();\n");
@@ -65,7 +87,7 @@ static void test_barriers(void)
     code_add(&c, (stmt){.kind = S_BARRIER});
     code_close(&c);
     code_add(&c, (stmt){.kind = S_BARRIER}), code_call(&c, cexpr_spelled(&mem, "read()"));
-    CHECK(pass_barriers(c.at, &mem, &made_up, &e));
+    CHECK(run("barriers", c.at, &mem, &e));
     tree_is(c.at, "MEET();\ncopy();\nMEET();\nread();\n");
     arena_free(&mem);
 }
@@ -88,7 +110,7 @@ static void test_apart(void)
         err e = {0};
         stmt *in = tree_read(&mem, "for (index r = 0; r < 8; r++) {\n    if (some) {\n        MEET();\n    }\n}\n");
         in->first->first->divergent = apart;
-        CHECK(pass_barriers(in, &mem, &made_up, &e) == !apart);
+        CHECK(run("barriers", in, &mem, &e) == !apart);
         CHECK(!apart || strstr(e.text, "inside a test of \"some\", of which each makes other trips"));
         arena_free(&mem);
     }
@@ -149,7 +171,7 @@ static void test_invariant(void)
         const bool goes = what == NOTHING || what == ANOTHER_STORE || what == A_PUT;
         stmt *in = rows_of(&mem, what);
         text t = {0};
-        CHECK(pass_invariant(in, &mem, &made_up, NULL));
+        CHECK(run("invariant", in, &mem, NULL));
         stmt_print(&t, &made_up, in);
         if (!CHECK(!!strstr(text_str(&t), named) == goes && !!strstr(text_str(&t), "x[8 * index0[b] + k]") == goes))
             printf("%d: %s", what, t.s);
@@ -169,7 +191,7 @@ static void test_invariant_one(void)
         opens(&c, "k", cexpr_number(&mem, trips), 0);
         code_store(&c, element_of(&mem, "y", k, 2), element_of(&mem, "x", at, 1));
         code_store(&c, element_of(&mem, "z", k, 2), element_of(&mem, "x", at, 1));
-        CHECK(pass_invariant(root, &mem, &made_up, NULL));
+        CHECK(run("invariant", root, &mem, NULL));
         tree_is(root, trips == 2 ? "const int64 index0 = checked(rows[2], 9);\nfor (index k = 0; k < 2; k++) {\n"
                                    "    y[k] = x[index0];\n    z[k] = x[index0];\n}\n"
                                  : "for (index k = 0; k < 1; k++) {\n    y[k] = x[checked(rows[2], 9)];\n"
@@ -191,7 +213,7 @@ static void test_invariant_lists(void)
         code_store(&c, element_of(&mem, "acc", b, IN_REGISTERS), element_of(&mem, "x", at, 1));
         code_close(&c);
     }
-    CHECK(pass_invariant(root, &mem, &made_up, NULL));
+    CHECK(run("invariant", root, &mem, NULL));
     text t = {0};
     stmt_print(&t, &made_up, root);
     CHECK(strstr(text_str(&t), "index0[2]") && strstr(text_str(&t), "index1[4]") && strstr(t.s, "x[index1[b]]"));
@@ -209,7 +231,7 @@ static void test_invariant_real(void)
     opens(&c, "k", cexpr_number(&mem, 4), 0);
     code_store(&c, element_of(&mem, "y", k, 2), element_of(&mem, "x", at, 1));
     code_store(&c, element_of(&mem, "z", k, 2), cexpr_at(&mem, base, k, 1));
-    CHECK(pass_invariant(root, &mem, &made_up, NULL));
+    CHECK(run("invariant", root, &mem, NULL));
     tree_is(root, "for (index k = 0; k < 4; k++) {\n    y[k] = x[whole(r[2] + k)];\n    z[k] = &r[2][k];\n}\n");
     arena_free(&mem);
 }
@@ -218,6 +240,8 @@ int main(void)
 {
     test_invariant(), test_invariant_one(), test_invariant_lists(), test_invariant_real(), test_apart(), test_once(),
         test_barriers(), test_refused();
-    CHECK(!strcmp(code_passes[0].name, "invariant") && !strcmp(code_passes[N_CODE_PASS - 1].name, "barriers"));
+    for (int i = 0; i < N_CODE_PASS; i++)
+        if (!CHECK(noticed[i]))
+            printf("  no tree is another one without %s\n", code_passes[i].name);
     return check_done();
 }

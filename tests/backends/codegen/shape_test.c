@@ -6,6 +6,9 @@
 #include "tests/backends/codegen/tree.h"
 #include "tests/check.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const char *const called[] = {
     [ONE] = "one",       [SPREAD] = "spread",       [HELD] = "held",   [NEIGHBOURS] = "near",
     [PLACES] = "places", [CONVERTED] = "converted", [OPERATION] = "",  [FUNCTION] = "library ",
@@ -31,6 +34,29 @@ static void is(emitter *m, const expr *x, const char *want)
     print(m, &w, shape_value(m, &w, x), &out);
     CHECK_TEXT(text_str(&out), want);
     text_free(&out);
+}
+
+static bool noticed[N_VALUE_PASS]; /* some value is another one without it */
+
+/* What passes make of what is summed up, all but the one given */
+static char *made(emitter *m, const expr *x, int without)
+{
+    writer w = emit_writer(m);
+    text out = {0};
+    w.sums = true;
+    x = value_through(m, &w, value_through(m, &w, x, 0, without), without + 1, N_VALUE_PASS);
+    print(m, &w, x, &out);
+    return text_take(&out);
+}
+
+static void becomes(emitter *m, const expr *x, const char *want)
+{
+    ENDED_BY(heap_free) char *all = made(m, x, N_VALUE_PASS);
+    CHECK_TEXT(all, want);
+    for (int i = 0; i < N_VALUE_PASS; i++) {
+        ENDED_BY(heap_free) char *less = made(m, x, i);
+        noticed[i] = noticed[i] || strcmp(less, all) != 0;
+    }
 }
 
 /* a[m, k] is the same along n, b[k, n] lies along it. */
@@ -64,6 +90,22 @@ static void test_elements(emitter *m, arena *mem)
        "select(lt(one, one), sqrt(add(one, one)), sqrt(add(one, one)))");
 }
 
+static void test_passes(emitter *m, arena *mem)
+{
+    const expr *a = m->s->load[0], *b = m->s->load[1], *one = x_cast(mem, TS_F32, x_real(mem, 1)),
+               *counted[] = {x2(mem, "sub", x_size(mem, 0), x_axis(mem, 0)), a->arg[1]}; /* from the end on */
+    m->tile.vectors.n = 0;
+    becomes(m, x2(mem, "mul", b, b), "mul(one*2, one*2)");
+    becomes(m, x2(mem, "add", x2(mem, "mul", a, b), x2(mem, "mul", b, b)), "fma(one*3, one*3, mul(one, one*3))");
+    becomes(m, x2(mem, "add", x1(mem, "erf", a), one), "one_and_erf(one)");
+    ((stage *)m->s)->varies[0] = (varying){.by = 1, .times = {1}, .per = 1};
+    becomes(m, x_load(mem, a->from, counted),
+            "select(and(le(one, sub(one, one)*2), lt(sub(one, one)*2, one)), one, one)");
+    for (int i = 0; i < N_VALUE_PASS; i++)
+        if (!CHECK(noticed[i]))
+            printf("  no value is another one without %s\n", value_passes[i].name);
+}
+
 int main(void)
 {
     static const function rows[] = {{"sin@", "", VECTOR, ""}, {0}};
@@ -76,6 +118,7 @@ int main(void)
         r.m->d = &with_vectors;
         test_vectors(r.m, r.m->mem);
         test_elements(r.m, r.m->mem);
+        test_passes(r.m, r.m->mem);
     }
     rig_end(&r);
     return check_done();
