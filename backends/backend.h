@@ -27,7 +27,7 @@ typedef struct build_options {
 typedef struct machine_options { /* which machine a plan is for; as in ts_options */
     const char *machine, *isa;
     int threads;
-    int device;       /* its number, of a back end that numbers them */
+    int device;       /* its number, of a back end that numbers them; before it is found, as in ts_options */
     const char *part; /* of one that is parted: the name behind the colon; NULL: all of it */
     /* Where what is measured of this machine is kept, and whose time it takes, if it is measured now; NULL: the plan is
      * for no run, and nothing is asked for beyond what the machine says of itself. */
@@ -60,8 +60,9 @@ typedef enum rates_wanted {
     RATES_AGAIN,  /* now, and kept, or it is an error */
 } rates_wanted;
 typedef struct presence {
-    bool (*usable)(text *why);                  /* here, now; why not, or with what. NULL: it is */
-    bool (*runs)(const target *t, err *e);      /* whether what is made for t can run here; NULL: it can */
+    bool (*usable)(text *why);             /* here, now; why not, or with what. NULL: it is */
+    bool (*runs)(const target *t, err *e); /* whether what is made for t can run here; NULL: it can */
+    int (*alike)(void); /* of a back end that numbers its devices: how many are like the first one, from it on */
     void (*here)(const target *t, target *out); /* t as far as this machine goes; NULL: all the way */
     /* Appends the rates by which plans for this processor are decided, as a word of a machine's text; nothing where
      * none are known. NULL: nothing is measured */

@@ -160,6 +160,7 @@ static bool set_up(ts_plan *p, const ts_options *o, const wanted *want, graph *g
                  &(machine_options){.machine = o->machine,
                                     .isa = o->isa,
                                     .threads = o->threads,
+                                    .device = o->device,
                                     .cache_folder = o->cache_folder,
                                     .phases = &p->phases},
                  o->mem_limit);
@@ -300,6 +301,11 @@ bool driver_stands(const ts_plan *p, err *e)
         return p != NULL;
     err_set(e, TS_USAGE, "the graph of the plan was freed, or its model bound again: only ts_plan_free is left");
     return err_hint(e, "free plans before what they are of; ts_model_take keeps a graph beyond its model's next bind");
+}
+
+const char *ts_plan_device(const ts_plan *p)
+{
+    return p ? p->device : NULL;
 }
 
 bool ts_plan_runs(const ts_plan *p, ts_error *e)

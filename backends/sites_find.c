@@ -18,11 +18,12 @@ static bool unknown(const char *what, err *e)
     return err_hint(e, "devices of plans over several are: %s", text_str(&have));
 }
 
-/* "NAME:1": 1; "NAME": 0 */
-static bool read_number(const char *name, int *out, err *e)
+/* "NAME:1": 1; "NAME": the turn-th of those alike */
+static bool read_number(const backend *by, const char *name, int turn, int *out, err *e)
 {
     const char *digits = strchr(name, ':');
-    *out = 0;
+    const int alike = turn && by->numbered && !digits ? by->present->alike() : 0;
+    *out = alike ? turn % alike : 0;
     if (!digits)
         return true;
     const size_t n = strspn(++digits, "0123456789");
@@ -46,7 +47,7 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
         return unknown(name, e);
     machine_options own = *asked;
     own.part = colon && by->parted ? colon + 1 : NULL;
-    if (!own.part && !read_number(name, &own.device, e))
+    if (!own.part && !read_number(by, name, asked->device, &own.device, e))
         return false;
     *out = (site){.name = by->numbered ? arena_format(s->mem, "%s:%d", by->name, own.device)
                           : own.part   ? arena_format(s->mem, "%s:%s", by->name, own.part)
@@ -61,10 +62,16 @@ static bool find_device(site_search *s, const backend *by, const char *name, con
     return out->on != NULL;
 }
 
+static machine_options plain_of(const site_search *s) /* of devices that the machine is not asked of */
+{
+    return (machine_options){.isa = s->asked.isa, .threads = s->asked.threads, .device = s->asked.device};
+}
+
 static bool find(void *user, const char *name, site *out, err *e)
 {
     site_search *s = user;
-    return find_device(s, NULL, name, &(machine_options){.isa = s->asked.isa, .threads = s->asked.threads}, out, e);
+    const machine_options plain = plain_of(s);
+    return find_device(s, NULL, name, &plain, out, e);
 }
 
 static bool takes(void *user, const site *s, const kernel *k, err *e)
@@ -84,7 +91,7 @@ void sites_search(site_search *s, arena *mem, const machine_options *asked, cons
 
 static bool read_one(site_search *s, const char *name, site *out, int n, err *e)
 {
-    const machine_options plain = {.isa = s->asked.isa, .threads = s->asked.threads};
+    const machine_options plain = plain_of(s);
     const backend *by = backend_find(arena_format(s->mem, "%.*s", (int)strcspn(name, ":"), name), e);
     if (!by ||
         (n == MAX_SITE && !err_set(e, TS_USAGE, "device \"%.60s\" is number %d of one plan, at most %d expected", name,

@@ -15,7 +15,7 @@ static const char form[] = "{what} of {shards} shard[shards=1?|s], {ranks} rank[
                            "{count} of them); rank {slowest} works longest, "
                            "{spread:%.1f%} % longer than the quickest\n"
                            "[exchange_ns?exchange {exchange_ns}, of which {exposed_ns} in which nothing else is done\n]"
-                           "{rows!>rank=rank|>p50_ns=own work|>p90_ns=p90|>waits_ns=waits}";
+                           "{rows!>rank=rank|device=on|>p50_ns=own work|>p90_ns=p90|>waits_ns=waits}";
 
 typedef struct contest {
     const args *args;
@@ -100,6 +100,17 @@ static bool run_pass(void *user, ranked_pass *out, ts_error *e)
     return shard_run_some(&c->run, c->ranks.rank * own, own, e);
 }
 
+static void add_devices(const contest *c, bool train, cJSON *rows)
+{
+    const char *own = train               ? ts_plan_device(c->step.step.plan)
+                      : c->run.n_plan > 1 ? c->options.target
+                                          : ts_plan_device(c->run.plan[0]);
+    ENDED_BY(heap_free) char(*on)[RANKS_WORD] = heap_array((size_t)c->ranks.count, sizeof *on);
+    ranks_words(&c->ranks, own, on);
+    for (int i = 0; i < c->ranks.count; i++)
+        js_text(cJSON_GetArrayItem(rows, i), "device", on[i]);
+}
+
 static cJSON *measure(contest *c, ts_error *e)
 {
     const args *a = c->args;
@@ -112,7 +123,7 @@ static cJSON *measure(contest *c, ts_error *e)
     const bool good = ranks_machine(&c->ranks, &c->options, c->machine, e) &&
                       (train ? make_step(c, e) : make_pass(c, e)) && ranked_run(&r, root, e);
     if (good)
-        return root;
+        return add_devices(c, train, cJSON_GetObjectItem(root, "rows")), root;
     cJSON_Delete(root);
     return NULL;
 }

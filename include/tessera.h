@@ -540,6 +540,7 @@ typedef struct ts_options {
      * target for its kind where none is named; NULL: this host, asked for every plan */
     const char *machine;
     int threads;           /* at most TS_MAX_THREADS; 0: all cores of the process's affinity mask */
+    int device;            /* where the target's devices have numbers, and none is named: of those like the first */
     bool reference;        /* plain loops in f64 without fusion: the judge of every other plan */
     bool as_written;       /* no algebraic alternative (Winograd, Strassen): rows of a product keep their bits apart */
     bool reproducible;     /* the same bits by every instruction set and target but interp (docs/numerics.md) */
@@ -561,6 +562,7 @@ TS_API ts_plan *ts_plan_make(ts_model *m, const ts_options *o, ts_error *e);
  * end where the extents do. Extents of the model may be sums of multiples of these ("past + seq"). TS_UNSUPPORTED names
  * the first operation that is another one at another extent, or a target that cannot. */
 TS_API ts_plan *ts_plan_make_varying(ts_model *m, int n, const char *const *dim, const ts_options *o, ts_error *e);
+TS_API const char *ts_plan_device(const ts_plan *p);     /* "A:0", where its target is numbered; the plan's own */
 TS_API bool ts_plan_runs(const ts_plan *p, ts_error *e); /* on this machine; else what that lacks */
 TS_API bool ts_plan_build(ts_plan *p, ts_error *e); /* compiles or finds the program in the cache, lays out weights */
 /* Ends all building under way in this process: its compilers are killed, their files removed, and ts_plan_build fails

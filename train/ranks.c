@@ -347,11 +347,34 @@ void ranks_take(const ranks *r, void *said, size_t n)
     memcpy(said, all, n); /* the piece of rank 0 is the first */
 }
 
+void ranks_words(const ranks *r, const char *own, char (*out)[RANKS_WORD])
+{
+    ENDED_BY(heap_free) char(*all)[RANKS_WORD] = heap_array((size_t)r->count, sizeof *all);
+    snprintf(all[ranks_piece(r, r->rank)], sizeof *all, "%s", own);
+    ranks_spread(r, all, (size_t)r->count * sizeof *all);
+    for (int rank = 0; rank < r->count; rank++)
+        memcpy(out[rank], all[ranks_piece(r, rank)], sizeof *out);
+}
+
+/* Its number among the ranks of its host */
+static int number_here(const ranks *r)
+{
+    ENDED_BY(heap_free) char(*host)[RANKS_WORD] = heap_array((size_t)r->count, sizeof *host);
+    char own[RANKS_WORD] = "";
+    int n = 0;
+    gethostname(own, sizeof own - 1);
+    ranks_words(r, own, host);
+    for (int rank = 0; rank < r->rank; rank++)
+        n += strcmp(host[rank], own) == 0;
+    return n;
+}
+
 /* ---- agreement ---- */
 bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts_error *e)
 {
     if (!r->by)
         return true;
+    o->device = number_here(r);
     ts_graph *g = ts_graph_make();
     const ts_tensor x = ts_call1(g, "relu", ts_input(g, "x", TS_F32, 0, NULL));
     ts_plan *p = o->machine ? NULL : ts_plan_of(g, 1, &x, 0, NULL, o, e); /* any plan says what it is for */

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { MOST_SHARDS = 1024, AGREED = 80, MOST_DEVICE = 8, MACHINE_TEXT = 8192 };
+enum { MOST_SHARDS = 1024, AGREED = 80, MOST_DEVICE = 8, MACHINE_TEXT = 8192, RANKS_WORD = 256 };
 typedef struct ranks {
     const struct collective *by; /* NULL: one process */
     int rank, count, channel;    /* channel: of a copy for a thread beside the first one, 1 */
@@ -47,7 +47,10 @@ void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of 
 void ranks_collect(const ranks *r, const void *piece, void *v, size_t n); /* the same on rank 0 alone; n: of a piece */
 void ranks_take(const ranks *r, void *said, size_t n);                    /* said becomes that of rank 0 */
 
-/* Loops, and with them bits, follow from the machine: all plan for that of rank 0, which o->machine becomes. */
+void ranks_words(const ranks *r, const char *own, char (*out)[RANKS_WORD]); /* each one's own, by rank */
+
+/* Loops, and with them bits, follow from the machine: all plan for that of rank 0, which o->machine becomes; each for a
+ * device of its own, as far as its host has some. */
 bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts_error *e);
 
 typedef struct agreement {

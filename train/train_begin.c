@@ -280,6 +280,22 @@ static double bytes_now(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
+/* Who computes where; many of them to one device may be many too many for it. */
+static void tell_devices(const training *t, cJSON *facts)
+{
+    const int n = t->ranks.count;
+    ENDED_BY(heap_free) char(*on)[RANKS_WORD] = heap_array((size_t)n, sizeof *on);
+    ENDED_BY(text_free) text line = {0};
+    ranks_words(&t->ranks, t->ranks.devices ? t->ranks.devices : ts_plan_device(t->step.plan), on);
+    cJSON *list = js_array(facts, "devices");
+    for (int i = 0; i < n; i++) {
+        cJSON_AddItemToArray(list, cJSON_CreateString(on[i]));
+        text_add(&line, "%s%d on %s", i ? ", " : "", i, on[i]);
+    }
+    if (n > 1)
+        train_say(t, NEWS_NOTE, "ranks compute: %s", text_str(&line));
+}
+
 static bool tell_facts(const training *t, ts_error *e)
 {
     double judging = 0;
@@ -308,6 +324,7 @@ static bool tell_facts(const training *t, ts_error *e)
         train_say(t, NEWS_NOTE, "%s", line);
     }
     cJSON_ArrayForEach(one, js_get(facts, "notes")) train_say(t, NEWS_NOTE, "%s", one->valuestring);
+    tell_devices(t, facts);
     train_tell(t, &(train_news){.kind = NEWS_FACTS, .facts = facts});
     return true;
 }

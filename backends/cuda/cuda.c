@@ -156,7 +156,7 @@ static bool at_edges(const plan *p) /* of one graph, where the host need not wal
     return !walks;
 }
 
-static const presence present = {.usable = cuda_usable, .runs = cuda_runs};
+static const presence present = {.usable = cuda_usable, .runs = cuda_runs, .alike = cuda_alike};
 static const by_text texts = {.show = cuda_show, .assemble = cuda_assemble};
 
 const backend backend_cuda = {

@@ -147,6 +147,22 @@ bool cuda_runs(const target *t, err *e)
                                            f->warp, here.name, here.warp);
 }
 
+int cuda_alike(void)
+{
+    cuda_host d;
+    err none = {0};
+    int n = 0, alike = 0, id;
+    char name[sizeof d.name];
+    if (!cuda_device(&d, 0, &none))
+        return 0;
+    d.cu.device_count(&n);
+    while (alike < n && d.cu.device_get(&id, alike) == CU_OK && d.cu.device_name(name, (int)sizeof name, id) == CU_OK &&
+           !strcmp(name, d.name))
+        alike++;
+    cuda_driver.close(&d.d);
+    return alike;
+}
+
 bool cuda_usable(text *why)
 {
     cuda_host d;

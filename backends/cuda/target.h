@@ -12,3 +12,4 @@ int cuda_number(const target *t); /* of the device that plans for it run on */
 const target *cuda_target(arena *mem, const machine_options *asked, err *e);
 bool cuda_runs(const target *t, err *e);
 bool cuda_usable(text *why);
+int cuda_alike(void); /* presence.alike */

@@ -244,6 +244,16 @@ bool ocl_runs(const target *t, err *e)
     return gpu_fits(planned->name, here.name, COUNT(all), all, e);
 }
 
+int ocl_alike(void)
+{
+    ocl_device first = {0}, d = {0};
+    err none = {0};
+    int n = ask_device(&first, 0, &none);
+    while (n && ask_device(&d, n, &none) && !strcmp(d.name, first.name))
+        n++;
+    return n;
+}
+
 bool ocl_usable(text *why)
 {
     ocl_device d = {0};

@@ -39,3 +39,4 @@ bool ocl_open(opencl_host *h, int number, int units, err *e);
 int ocl_part(const ocl_device *planned); /* units that run a plan, where these are not all; else 0 */
 bool ocl_runs(const target *t, err *e);  /* presence.runs */
 bool ocl_usable(text *why);
+int ocl_alike(void); /* presence.alike */

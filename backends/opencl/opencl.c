@@ -102,7 +102,7 @@ static bool show(const plan *p, const kernel *k, const char *as, const build_opt
     return kernel_show(&ocl_device_of(p->on)->language, p, k, as, out, e);
 }
 
-static const presence present = {.usable = ocl_usable, .runs = ocl_runs};
+static const presence present = {.usable = ocl_usable, .runs = ocl_runs, .alike = ocl_alike};
 static const by_text texts = {.show = show};
 
 const backend backend_opencl = {

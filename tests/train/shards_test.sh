@@ -144,6 +144,10 @@ for mpi in openmpi mpich; do
     if [ "$mixed" ]; then
         ranks 2 train "$@" --data train.tsv --steps 12 --target $mixed -o $mpi-mixed || wrong "$mpi: 2 ranks of $mixed" "$(cat said)"
         same one $mpi-mixed
+        # two processors of PoCL, one for each rank, where nobody says which
+        POCL_DEVICES="pthread pthread" ranks 2 train "$@" --data train.tsv --steps 12 --target opencl --json -o $mpi-opencl &&
+            tr -d ' \n\t' <said | grep -q '"devices":\["opencl:0","opencl:1"\]' || wrong "$mpi: 2 ranks of one of two devices each" "$(cat said)"
+        same one $mpi-opencl
     fi
     for n in 2 8; do
         ranks $n train $wide -o $mpi-wide$n || wrong "$mpi: $n ranks of several buckets end with $?" "$(cat said)"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # cards_test.sh - shards on cards: one, two or four of them end with the same bits, with NCCL between them, by way of the host
-# without it and of several processes, and when a run goes on with another number; of a step batches go to the cards and losses come back, whatever
+# without it and of several processes, each on a card of its own, and when a run goes on with another number; of a step batches go to the cards and losses come back, whatever
 # weights there are. On the stand-ins for the driver and for NCCL.
 # ctest: drivers timeout=900
 . "$SOURCE/tests/cli/expect.sh"
@@ -114,8 +114,13 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS="${ASAN_OPTION
 for mpi in openmpi:ompi-c mpich:mpich; do
     command -v "mpirun.${mpi%:*}" >/dev/null && [ -e "$(dirname "$TESSERA")/collective-${mpi#*:}.so" ] || continue
     by="timeout 120 mpirun.${mpi%:*} -n 2"
-    train "${mpi%:*}" cuda --steps 5 -q
+    train "${mpi%:*}" cuda --steps 5
     same one "${mpi%:*}" 5
+    grep -q 'ranks compute: 0 on cuda:0, 1 on cuda:1$' said || wrong "$mpi: both ranks compute on one card of four" "$(cat said)"
+    SIMCUDA_DEVICES=1 train "${mpi%:*}-share" cuda --steps 1 --total-steps 5
+    grep -q 'ranks compute: 0 on cuda:0, 1 on cuda:0$' said || wrong "$mpi: a card that is not here" "$(cat said)"
+    $by "$TESSERA" bench wide.json --dim batch=2 --ranks --min-time 1ms --target cuda --json >said &&
+        grep -q '"device":.*"cuda:1"' said || wrong "$mpi: a pass of two ranks keeps to one card of four" "$(cat said)"
     train "${mpi%:*}-two" cuda:0,cuda:1 --steps 5 -q
     same one "${mpi%:*}-two" 5
 done
