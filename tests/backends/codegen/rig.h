@@ -1,4 +1,5 @@
-/* rig.h - an emitter that stands in a tile of the last kernel of a small plan, in a language made up here: for tests of passes. */
+/* rig.h - an emitter that stands in a tile of the last kernel of a small plan, in a language made up here: for tests
+ * of passes. */
 #ifndef TS_TEST_RIG_H
 #define TS_TEST_RIG_H
 #include "backends/codegen/emit.h"
