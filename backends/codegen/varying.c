@@ -295,8 +295,8 @@ static bool rounded(const stage *s)
     return any;
 }
 
-/* The condition that the element exists: beyond the run's extent a place counted from an end may lie outside. For places
- * that data say, varying_place asks, together with all that is read for them. */
+/* The condition that the element exists: beyond the run's extent a place counted from an end may lie outside. For
+ * places that data say, varying_place asks, together with all that is read for them. */
 static const expr *inside_of(emitter *m, const node *from, int d, const expr *at)
 {
     const varying v = extents_of(m->p, from, d);

@@ -71,8 +71,7 @@ bool pairing_everywhere(pairing *q);
  * dimensions in `ends`. False: not by one number. */
 bool pairing_apart(const node *a, const char *here, const node *b, const char *there, uint32_t ends, int64_t *by);
 bool pairing_align(pairing *q, const node *a, const node *b);
-/* Constants that are read as they lie, and of which other extents have the last elements, or others: computed in all
- * graphs */
+/* Computes, in all graphs, constants that are read as they lie and of which other extents keep other elements. */
 bool extents_constants(plan *p, err *e);
 /* A part of a constant, as it lies in the whole: places counted from the end, and what elements are more */
 const expr *pairing_in_whole(void *user, const expr *x);

@@ -1,5 +1,4 @@
-/* rig.h - an emitter that stands in a tile of the last kernel of a small plan, in a language made up here: for tests
- * of passes. */
+/* rig.h - for tests of passes: an emitter inside a tile of a small plan's last kernel, in a language made up here. */
 #ifndef TS_TEST_RIG_H
 #define TS_TEST_RIG_H
 #include "backends/codegen/emit.h"
