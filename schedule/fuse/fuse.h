@@ -10,18 +10,17 @@
 #include "schedule/plan/plan.h"
 
 bool pass_fuse(plan *p, err *e);    /* nothing where the plan is fused */
-bool fuse_kernels(plan *p, err *e); /* for passes that need kernels to decide what the graph is to be: with the check */
+bool fuse_kernels(plan *p, err *e); /* also checks; for passes that change the graph by its kernels */
 
 /* Lengths of expressions, in parts, and where elements are computed (inline_budget.c). */
 typedef struct inlining {
-    int64_t copies;    /* times that it would stand in one kernel, at most */
-    int64_t subscript; /* the longest subscript at which it would be read there */
-    int64_t deep;      /* on the way from the kernel's result down to its own parts, in all */
-    int64_t parts;     /* that it would add to the kernel; of an owner: that the kernel has */
-    int64_t tally;     /* while another is measured */
-    const struct item
-        *site; /* by whose loops it is computed, of several the longest; NULL: it is read at several places */
-    const expr *const *at; /* of which axes there, by dimension */
+    int64_t copies;          /* the most copies of it in one kernel */
+    int64_t subscript;       /* the longest subscript by which it is read there */
+    int64_t deep;            /* total length from the kernel's result down to its own parts */
+    int64_t parts;           /* of an owner: length of its kernel; else what it would add */
+    int64_t tally;           /* while another is measured */
+    const struct item *site; /* whose loops compute it, of several the longest; NULL: it is read at several places */
+    const expr *const *at;   /* its subscripts there, by dimension */
 } inlining;
 
 typedef struct item { /* a node that is not a leaf, on its way into a kernel */
@@ -31,7 +30,7 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     int n_axis;
     int64_t extent[MAX_AXIS];
     varying varies[MAX_AXIS]; /* of these */
-    int64_t low[MAX_RANK];    /* by dimension: the first element computed; all, with extent: demand.c */
+    int64_t low[MAX_RANK];    /* by dimension: the first element computed (demand.c) */
     bool fold, inlined, root;
     bool alone, whole; /* a kernel of its own; a routine: takes its operands whole, in rows */
     const node *main;  /* the node that declared the fold, else the node itself: names the axes */
@@ -40,18 +39,18 @@ typedef struct item { /* a node that is not a leaf, on its way into a kernel */
     struct item *owner; /* the materialised node in whose kernel it is computed; NULL: several (movement only) */
     bool gathered;      /* movement from places that data say, kept for the work that reads it */
     bool once;          /* movement: no element is read more than once through it */
-    bool strayed; /* what it is inlined into reads it elsewhere than at that one's own axes, and perhaps not always */
+    bool strayed; /* the reader that inlines it does not read it at its own axes, and perhaps only under a condition */
     bool takes_fold; /* as an owner: has its fold */
     bool contracts;  /* as an owner: that fold reads two values or more */
-    double repeated; /* operations on an element that several kernels repeat, down to what they read */
+    double repeated; /* operations for an element that several kernels repeat */
     int reads;       /* as an owner: loads of its kernel, at most; MAX_LOADS is the limit */
     inlining inlining;
     int kernel, mark;
     bool outside;        /* read by another kernel than its own */
     int stream;          /* the axis along which it streams (stream.c): of its result, or folded away; or -1 */
-    reason kept;         /* why it is not computed where it is read */
-    const node *read_by; /* the value in whose kernel that would be; NULL: there are several */
-    int beside;          /* readers before this one are in kernels that nothing joins any more */
+    reason kept;         /* why it was not inlined */
+    const node *read_by; /* the owner of the kernel that it was not inlined into; NULL: several */
+    int beside;          /* earlier readers are in kernels that are closed */
 } item;
 typedef struct cluster {
     int n, shared; /* members; leading axes (of more than one element) walked together */
@@ -71,48 +70,47 @@ typedef struct fuser {
     cluster *kernel;
     int *order, *latest;     /* latest: see kernel_joined */
     const reading **reading; /* by node id: who reads it, once there are stages */
-    int *group;              /* by node id: one more than the first group of which it is the result */
+    int *group;              /* by node id: 1 + the first group whose result it is */
     int *next_group;         /* by group: the next one of the same result */
-    int *carried;            /* by node id: one more than the first state that it is, or becomes */
+    int *carried;            /* by node id: 1 + the first state that it is, or becomes */
 } fuser;
 int64_t item_results(const item *it); /* elements of its result */
-int64_t item_volume(const item *it);  /* times the innermost expression of its own definition is evaluated */
+int64_t item_volume(const item *it);  /* evaluations of its definition's innermost expression */
 bool item_is_view(const item *it);    /* pure movement */
-const expr *item_only_load(const item *reader, const node *n); /* of n; NULL when it reads n at several places */
+const expr *item_only_load(const item *reader, const node *n); /* the one load of n; NULL: there are several */
 /* The load reads every element exactly once, at the reader's own axes in some order. */
 bool item_walks_along(const expr *load, const item *reader);
 /* The site where it is computed; movement goes with what it moves. */
 int item_site(const fuser *f, const item *it);
-int item_part(const fuser *f, const item *it); /* that rules make kernels of; views are no work of their own */
+int item_part(const fuser *f, const item *it); /* the part that rules put it in; views are in none */
 /* Rules and sites let both be in one kernel. */
 bool item_together(const fuser *f, const item *a, const item *b);
-int item_operands(const fuser *f, const item *it); /* that a kernel where it is computed may have, at most */
+int item_operands(const fuser *f, const item *it); /* the most operands a kernel on its device may have */
 /* Kernels of other sites read it. */
 bool item_crosses(const fuser *f, const item *it);
 /* stream.c: whether it streams, from what is known of its readers, which are decided. */
 void stream_find(const fuser *f, item *it);
-/* Reader r has `it` as its own elements in blocks, each of them about once: that is no movement away from them. */
+/* Whether r reads `it` in blocks along its own axes, each element about once: such a view need not be stored. */
 bool stream_takes(const item *r, const item *it, const expr *load);
 bool stream_stays(const fuser *f, const item *it); /* a view that several stages of a stream read */
 /* The axes that have more than one element, of its result and the one along which it streams, in the order in which
  * loops are shared. */
 int stream_axes(const fuser *f, const item *it, int *axis);
-int stream_depth(const fuser *f,
-                 const item *it); /* how many of them there are down to that one; 0: it does not stream */
-/* Several kernels compute it rather than read it from memory; true when that was decided. */
+int stream_depth(const fuser *f, const item *it); /* of those, down to the streaming one; 0: it does not stream */
+/* Decides whether several kernels each compute it instead of reading it from memory; true: they do. */
 bool rematerialize_take(fuser *f, item *it);
-/* it may be put into its readers, which are decided, and is counted there. owner: NULL for several kernels. */
+/* Whether it may be inlined in its readers, which are decided; counts it there. owner: NULL for several kernels. */
 bool inline_take(fuser *f, item *it, item *owner);
-bool inline_follows(fuser *f, item *it, const item *owner); /* whether the sum may have what follows it behind it */
+bool inline_follows(fuser *f, item *it, const item *owner); /* whether what follows a sum may be its epilogue */
 void share_loops(fuser *f); /* share.c: puts all items that are not inlined into kernels */
 /* Restricts what is computed of each value to what is read of it. */
 void demand_items(fuser *f);
 bool form_kernels(fuser *f, err *e);
-/* Letters of axes, names of stages and kernels (names.c); what they are looked up in, once for all kernels. */
+/* names.c: letters of axes, names of stages and kernels; names_index makes the tables for all kernels first. */
 void names_index(fuser *f);
 void names_give(fuser *f, const cluster *c, kernel *k);
 /* Gives the values between kernels the layouts in which they are walked best. Stages are there, their axes not
  * merged yet. */
 void order_values(fuser *f);
-/* All that stage s touches lies along its axes; where a dimension lies in blocks, along the axis in steps of one. */
+/* Whether all accesses of stage s are linear in its axes, and in steps of one along a dimension that lies in blocks. */
 bool order_linear(const plan *p, const stage *s);
