@@ -21,7 +21,7 @@ static uint32_t own_axes(const emitter *m, const fragment *q)
 
 void emit_words(emitter *m, const char *name, const char *counts, int n, int64_t all)
 {
-    stmt *s = code_let(&m->out.code, m->d->natural[2], arena_format(m->mem, "%s%s[%d]", name, counts, n), NULL);
+    stmt *s = code_array(&m->out.code, m->d->natural[2], name, arena_format(m->mem, "%s[%d]", counts, n));
     s->bytes = 4, s->trips = n * all;
 }
 

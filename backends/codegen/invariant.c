@@ -176,7 +176,7 @@ static const cexpr *name_it(mover *v, const around *a, const around *behind, con
     if (c.at == root)
         let->value = x, let->type = arena_format(v->mem, "const %s", of);
     else
-        code_store(&c, called, x), let->type = of, let->name = arena_format(v->mem, "%s%s", name, sizes);
+        code_store(&c, called, x), let->type = of, let->dims = sizes;
     c.at = root;
     put_before(behind->in, behind->at, &c);
     return called;

@@ -89,18 +89,12 @@ static double registers_of(const liver *l, double bytes)
 }
 
 /* ---- names ---- */
-static bool called(const range *r, const cexpr *x)
-{
-    const size_t n = strcspn(r->name, "[");
-    return !strncmp(r->name, x->text, n) && !x->text[n];
-}
-
 static void named(liver *l, const cexpr *x, double loads)
 {
     const bool name = cexpr_names(x); /* else it may be of any */
     bool found = false;
     for (int i = l->n - 1; i >= 0 && !found; i--)
-        if (l->all[i].name && (!name || called(&l->all[i], x)))
+        if (l->all[i].name && (!name || !strcmp(l->all[i].name, x->text)))
             use_add(l, i, loads), found = name;
 }
 
@@ -113,7 +107,7 @@ static void walked(liver *l, const cexpr *x, const around *up)
     while (name->kind == C_ELEMENT)
         name = name->arg[1];
     for (int i = l->n - 1; i >= 0 && up; i--)
-        if (l->all[i].name && called(&l->all[i], name)) {
+        if (l->all[i].name && !strcmp(l->all[i].name, name->text)) {
             l->all[i].registers = 0;
             return;
         }

@@ -294,8 +294,8 @@ void lanes_held(emitter *m, const copying *c)
     moved how;
     find_moved(m, c, &how);
     const dtype d = source_dtype(m, c->load);
-    stmt *s = code_let(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, d),
-                       arena_format(m->mem, "%s[%lld]", held_name(m, c), (long long)how.turns), NULL);
+    stmt *s = code_array(&m->out.code, how.width > 1 ? how.form->type : memory_type(m->d, d), held_name(m, c),
+                         arena_format(m->mem, "[%lld]", (long long)how.turns));
     s->bytes = how.width * ts_dtype_bytes(d), s->trips = how.turns;
 }
 

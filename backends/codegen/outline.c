@@ -33,8 +33,8 @@ static void add_loop(text *t, const stmt *s)
 static void add_line(text *t, const stmt *s)
 {
     ENDED_BY(text_free) text line = {0};
-    text_add(&line, "%s%s%s%s%s", kinds[s->kind], s->type ? " " : "", s->type ? s->type : "", s->name ? " " : "",
-             s->name ? s->name : "");
+    text_add(&line, "%s%s%s%s%s%s", kinds[s->kind], s->type ? " " : "", s->type ? s->type : "", s->name ? " " : "",
+             s->name ? s->name : "", s->dims ? s->dims : "");
     if (s->kind == S_LOOP || s->kind == S_CHUNKS)
         add_loop(&line, s);
     add_part(&line, " ", s->place);

@@ -163,7 +163,7 @@ static void print_let(text *t, const stmt *s)
 {
     const char *of = s->type;
     ENDED_BY(text_free) text line = {0};
-    text_add(&line, "%s%s%s", of, of[strlen(of) - 1] == '*' ? "" : " ", s->name);
+    text_add(&line, "%s%s%s%s", of, of[strlen(of) - 1] == '*' ? "" : " ", s->name, s->dims ? s->dims : "");
     if (s->value)
         text_add(&line, " = "), cexpr_print(&line, s->value, ANY);
     for (const stmt *q = s->first; q; q = q->next)

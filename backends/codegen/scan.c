@@ -16,8 +16,8 @@ static void declare(walking *k)
 {
     emitter *m = k->m;
     for (int i = 0; i < k->n; i++)
-        code_let(&m->out.code, value_type(m->d, k->x->arg[i]->dtype, m->p->reference),
-                 arena_format(m->mem, k->lane.axis >= 0 ? "s%d[%d]" : "s%d", i, BLOCK), NULL);
+        code_array(&m->out.code, value_type(m->d, k->x->arg[i]->dtype, m->p->reference), arena_format(m->mem, "s%d", i),
+                   k->lane.axis >= 0 ? arena_format(m->mem, "[%d]", BLOCK) : NULL);
 }
 
 static const cexpr *state_of(const walking *k, int i)

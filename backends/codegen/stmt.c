@@ -73,6 +73,11 @@ stmt *code_let(code *c, const char *of, const char *name, const cexpr *value)
     return code_add(c, (stmt){.kind = S_LET, .type = of, .name = name, .value = value});
 }
 
+stmt *code_array(code *c, const char *of, const char *name, const char *dims)
+{
+    return code_add(c, (stmt){.kind = S_LET, .type = of, .name = name, .dims = dims});
+}
+
 void code_also(code *c, const char *name, const cexpr *value)
 {
     code in = {c->mem, c->at->last};

@@ -28,7 +28,7 @@ typedef enum opening { AS_IT_IS, WRITTEN_OUT, IN_LANES } opening; /* of a loop: 
 typedef struct stmt stmt;
 struct stmt {
     stmt_kind kind;
-    const char *name, *type;
+    const char *name, *type, *dims; /* dims: S_LET of an array, "[4][2]"; NULL: it is none */
     const cexpr *from, *to, *place, *value;
     const char *role; /* of a loop of a nest; NULL: one that the generator put there */
     /* It gives the trip of a loop of a nest, S_LET and S_CONSTANT until their block ends: of that stage, how many are
@@ -59,7 +59,8 @@ const char *code_keep(code *c, text *t);   /* the text, which is freed, for as l
 /* Short for one statement each */
 void code_if(code *c, const cexpr *value); /* opens it */
 stmt *code_let(code *c, const char *of, const char *name, const cexpr *value);
-void code_also(code *c, const char *name, const cexpr *value); /* of the type of the S_LET before */
+stmt *code_array(code *c, const char *of, const char *name, const char *dims); /* to be stored to; NULL: no array */
+void code_also(code *c, const char *name, const cexpr *value);                 /* of the type of the S_LET before */
 void code_store(code *c, const cexpr *to, const cexpr *value);
 void code_call(code *c, const cexpr *value);
 

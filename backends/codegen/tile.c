@@ -254,10 +254,9 @@ static int64_t declare_acc(emitter *m, const char *name, const char *own) /* NUL
     if (matrix_of(m, &u, &form))
         text_add(&dims, "[%d]", form ? form->sums : 1), words *= form ? form->sums : 1;
     for (int k = 0; k < stage_states(m->s); k++) {
-        stmt *s = code_let(&m->out.code, own ? own : tuple_type(m, k),
-                           tuple_fold(m) ? arena_format(m->mem, "%s%d%s", name, k, text_str(&dims))
-                                         : arena_format(m->mem, "%s%s", name, text_str(&dims)),
-                           NULL);
+        stmt *s = code_array(&m->out.code, own ? own : tuple_type(m, k),
+                             tuple_fold(m) ? arena_format(m->mem, "%s%d", name, k) : name,
+                             arena_string(m->mem, text_str(&dims)));
         s->bytes = tuple_bytes(m, k), s->trips = words;
     }
     return count;

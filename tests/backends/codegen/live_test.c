@@ -63,7 +63,7 @@ static const cexpr *sum_at(arena *mem)
 static code product(arena *mem, int rows, int columns)
 {
     code c = code_begin(mem);
-    stmt *s = code_let(&c, "f32x8", "acc[][]", NULL);
+    stmt *s = code_array(&c, "f32x8", "acc", "[][]");
     s->bytes = WIDE, s->trips = rows * columns;
     open_loop(&c, "k", STEPS, AS_IT_IS), open_loop(&c, "i", rows, WRITTEN_OUT),
         open_loop(&c, "j", columns, WRITTEN_OUT);
@@ -113,7 +113,7 @@ static void test_walked(arena *mem)
 {
     for (int i = 0; i < 2; i++) {
         code c = code_begin(mem);
-        stmt *root = c.at, *s = code_let(&c, "f32x8", "acc[][]", NULL);
+        stmt *root = c.at, *s = code_array(&c, "f32x8", "acc", "[][]");
         s->bytes = WIDE, s->trips = 6;
         open_loop(&c, "i", 3, i ? WRITTEN_OUT : AS_IT_IS), open_loop(&c, "j", 2, WRITTEN_OUT);
         code_let(&c, "f32x8", "u", sum_at(mem))->bytes = WIDE;

@@ -44,7 +44,7 @@ static void test_others(arena *mem)
     local[1] = '1';
     code_let(&c, "const index", "low", cexpr_word(mem, "0"));
     code_also(&c, "high", cexpr_word(mem, "7"));
-    code_let(&c, "real", "acc[4]", NULL);
+    code_array(&c, "real", "acc", "[4]");
     code_open(&c, (stmt){.kind = S_REPEAT, .place = cexpr_word(mem, "limit"), .value = cexpr_number(mem, 3)});
     stmt *test = code_open(&c, (stmt){.kind = S_IF, .value = cexpr_spelled(mem, "low < limit")});
     code_add(&c, (stmt){.kind = S_CALL, .value = cexpr_spelled(mem, "turn(x0)")});
