@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* What a unit may begin with: a piece stands there if one of its words stands behind it, as compilers take longer over
- * headers than over small kernels. A word with ~ may end in f. A line is a line of the program. */
+ * headers than over small kernels, or if a piece behind it needs it, of whose words it has one. A word with ~ may end
+ * in f. A line is a line of the program. */
 /* clang-format off */
 typedef struct head_piece {
     const char *words, *text;
@@ -25,7 +26,7 @@ static const head_piece head[] = {
      "#include <string.h>\n"},
     {"_Atomic",
      "#include <stdatomic.h>\n"},
-    {"TEXT",
+    {"TEXT UNROLL",
      "#define TEXT(x) _Pragma(#x)\n"},
     {"UNROLL",
      "#if defined(__clang__)\n"
@@ -263,19 +264,14 @@ static void note_pieces(pieces *p, const char *s)
 
 static void prelude(text *t, const unit_facts *u)
 {
-    const char *share = runtime_file("share.h");
     pieces p = {0};
     for (int i = 0; i < COUNT(head); i++)
         sort_words(&p, head[i].words);
     note_pieces(&p, u->body);
-    note_pieces(&p, share);
-    for (int i = COUNT(head) - 1; i >= 0; i--)
-        if (p.used[i])
-            note_pieces(&p, head[i].text);
     for (int i = 0; i < COUNT(head); i++)
         if (p.used[i])
             text_add(t, "%s", head[i].text);
-    text_add(t, "\n%s", share);
+    text_add(t, "\n%s", runtime_file("share.h"));
 }
 
 static const char apart[] = "#ifdef __GNUC__\n__attribute__((noinline))\n#endif\n";
