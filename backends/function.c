@@ -22,20 +22,20 @@ typedef struct source {
     bool failed;
 } source;
 
-/* What libm has no function for; as the table of functions has them. */
+/* What libm has no function for */
 static const struct {
-    const char *call, *text;
+    const char *fn, *text;
 } helpers[] = {
-    {"max@", "static double max(double a, double b)\n{\n    return a >= b || a != a ? a : b;\n}\n\n"},
-    {"min@", "static double min(double a, double b)\n{\n    return a <= b || a != a ? a : b;\n}\n\n"},
-    {"floor_mod@", "static double floor_mod(double a, double b)\n{\n    const double r = fmod(a, b);\n    return r == "
-                   "0 ? copysign(0, b) "
-                   ": (r < 0) != (b < 0) ? r + b : r;\n}\n\n"},
-    {"floor_div@", "static double floor_div(double a, double b)\n{\n    const double y = a / b, r = fmod(a, b);\n    "
-                   "const double q = (a - "
-                   "r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floor(q);\n    return b == 0 ? y : q == 0 ? "
-                   "copysign(0, y) : q - "
-                   "whole > 0.5 ? whole + 1 : whole;\n}\n\n"},
+    {"max", "static double max(double a, double b)\n{\n    return a >= b || a != a ? a : b;\n}\n\n"},
+    {"min", "static double min(double a, double b)\n{\n    return a <= b || a != a ? a : b;\n}\n\n"},
+    {"mod", "static double floor_mod(double a, double b)\n{\n    const double r = fmod(a, b);\n    return r == "
+            "0 ? copysign(0, b) "
+            ": (r < 0) != (b < 0) ? r + b : r;\n}\n\n"},
+    {"floordiv", "static double floor_div(double a, double b)\n{\n    const double y = a / b, r = fmod(a, b);\n    "
+                 "const double q = (a - "
+                 "r) / b - (r != 0 && (r < 0) != (b < 0)), whole = floor(q);\n    return b == 0 ? y : q == 0 ? "
+                 "copysign(0, y) : q - "
+                 "whole > 0.5 ? whole + 1 : whole;\n}\n\n"},
 };
 
 /* ---- names ---- */
@@ -122,7 +122,7 @@ static void print_call(source *s, const expr *x)
     const dtype d = x->fn->result == R_SECOND ? x->dtype : x->arg[0]->dtype;
     const bool whole = d != TS_N_DTYPE && dtype_class(d) == D_WHOLE;
     const char *c = fn_spelled(x->fn, d == TS_N_DTYPE || whole ? TS_F64 : d);
-    s->failed = s->failed || !c || (whole && may_divide(x)) || !strncmp(c, "checked", 7);
+    s->failed = s->failed || !c || (whole && may_divide(x)) || x_is_call(x, "at");
     for (; c && *c && !s->failed; c++)
         if (*c == '$')
             print(s, x->arg[*++c - '0']);
@@ -328,14 +328,11 @@ static void print_all(source *s, char what, int n, const expr **row)
              : what == 'j' ? "How its results change as the parameters move"
                            : "What its parameters receive from its results");
     for (int i = 0; i < COUNT(helpers); i++)
-        for (int k = 0; k < s->n; k++) {
-            const expr *x = s->part[k].x;
-            if (x->kind == X_CALL && x->fn->c_real &&
-                !strncmp(x->fn->c_real, helpers[i].call, strlen(helpers[i].call))) {
+        for (int k = 0; k < s->n; k++)
+            if (x_is_call(s->part[k].x, helpers[i].fn)) {
                 text_add(whole, "%s", helpers[i].text);
                 break;
             }
-        }
     text_add(whole, "%s;\n\n%s\n{\n%s}\n", text_str(&head), text_str(&head), text_str(&body));
     s->t = whole;
 }
