@@ -13,7 +13,6 @@
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
 #include "schedule/passes/extents_pair.h"
-#include "schedule/passes/unflatten.h"
 
 #include <string.h>
 
@@ -358,10 +357,12 @@ static const node *const *computed(graph *g, arena *mem, int n, const node *cons
     return root;
 }
 
-static bool unflatten(plan *p, err *e)
+static bool unflatten(plan *p, kept_apart which, err *e)
 {
+    if (!which)
+        return true;
     const node **root = arena_array(&p->mem, (size_t)p->n_root + 1, sizeof *root);
-    const bool ok = g_unflatten(p->g, p->n_root, p->root, root);
+    const bool ok = g_unflatten(p->g, which, p->n_root, p->root, root);
     p->root = root;
     return ok || err_set(e, p->g->err.code, "%s", p->g->err.text);
 }
@@ -410,7 +411,7 @@ static bool prepare(pairing *q, const other_extents *x, plan *other)
                     .g = x->graph,
                     .n_root = p->n_root};
     other->root = computed(x->graph, &other->mem, p->n_root, x->root);
-    return pass_join(other, q->e) && pass_known(other, q->e) && (!q->apart || unflatten(other, q->e));
+    return pass_join(other, q->e) && pass_known(other, q->e) && unflatten(other, q->apart, q->e);
 }
 
 bool pairing_hold(pairing *q, const other_extents *x)
@@ -448,14 +449,10 @@ static bool find_all(pairing *q, int n, const other_extents *of)
     return keep(q, ok && hold_small(q) && settle(q));
 }
 
-/* apart: axes that were made one are kept apart in all graphs. What it is that stands in the way is said of whole
- * numbers, or that there are too many extents. */
-static bool find_any(plan *p, bool apart, pairing *before, const extents_rewriting *r, err *e)
+/* As whole numbers: what it is that stands in the way is said of these. */
+static bool find_whole(plan *p, kept_apart apart, pairing *before, const extents_rewriting *r, err *e)
 {
     const variables *v = p->variables;
-    int64_t longest = 0;
-    for (int i = 0; i < p->n_variable; i++)
-        longest = int_max(longest, p->variable[i].high - p->variable[i].low);
     bool found = false;
     if (before && !before->parts && v->small) { /* what is cut in two there is so at all extents, if these are whole */
         pairing q = pairing_make(p, before, r, e);
@@ -465,6 +462,16 @@ static bool find_any(plan *p, bool apart, pairing *before, const extents_rewriti
         pairing q = pairing_make(p, before, r, e);
         q.apart = apart, found = find_all(&q, v->n_other, v->other);
     }
+    return found;
+}
+
+/* As parts, where that is what whole numbers were refused for; else it is said that there are too many extents. */
+static bool find_parts(plan *p, kept_apart apart, pairing *before, const extents_rewriting *r, err *e)
+{
+    int64_t longest = 0;
+    for (int i = 0; i < p->n_variable; i++)
+        longest = int_max(longest, p->variable[i].high - p->variable[i].low);
+    bool found = false;
     const int64_t known = before && before->parts ? before->period : 1; /* that of what is rewritten is a part of it */
     const int64_t guesses = 2 * int_min(longest, MOST_PERIOD) / known;  /* each without limits first */
     for (int64_t i = 0; !found && e->code == TS_UNSUPPORTED && i < guesses; i++) {
@@ -488,7 +495,7 @@ bool extents_rewrite(plan *p, const extents_rewriting *r)
     pairing *before = p->paired;
     err ignored = {0};
     *then = was, then->mem = (arena){0}, before->p = then;
-    const bool found = find_any(p, false, before, r, &ignored);
+    const bool found = find_whole(p, NO_AXES, before, r, &ignored) || find_parts(p, NO_AXES, before, r, &ignored);
     arena_take(&p->mem, &before->mem);
     if (!found) {
         const arena mem = p->mem; /* what was asked for meanwhile is in it */
@@ -497,19 +504,26 @@ bool extents_rewrite(plan *p, const extents_rewriting *r)
     return found;
 }
 
+/* Extents may be products of several variables, and places an extent times an axis: then axes are kept apart. What
+ * cannot be rewritten is no fault of the model. */
 static bool find_extents(plan *p, err *e)
 {
-    err as_it_is = {0}, kept_apart = {0};
-    p->root = computed(p->g, &p->mem, p->n_root, p->root);
-    if (find_any(p, false, NULL, NULL, p->n_variable > 1 ? &as_it_is : e))
-        return true;
-    if (p->n_variable == 1) /* else extents may be products of several */
-        return false;
-    if (unflatten(p, &kept_apart) && find_any(p, true, NULL, NULL, &kept_apart))
-        return true;
-    *e = kept_apart.code == TS_UNSUPPORTED ? kept_apart
-                                           : as_it_is; /* what cannot be rewritten is no fault of the model */
-    return false;
+    const node *const *root[ALL_AXES + 1] = {computed(p->g, &p->mem, p->n_root, p->root)};
+    bool found = false;
+    err own[ALL_AXES + 1] = {0};
+    const size_t bytes = (size_t)p->n_root * sizeof **root;
+    for (int i = 0; !found && i <= ALL_AXES; i++) {
+        p->root = *root;
+        if (unflatten(p, i, &own[i]) && (!i || memcmp(*root, p->root, bytes)))
+            root[i] = p->root, found = find_whole(p, i, NULL, NULL, &own[i]);
+    }
+    for (int i = 0; !found && i <= ALL_AXES; i++)
+        if ((p->root = root[i]))
+            found = find_parts(p, i, NULL, NULL, &own[i]);
+    for (int i = ALL_AXES; !found && i >= 0; i--)
+        if (!i || own[i].code == TS_UNSUPPORTED)
+            return *e = own[i], false;
+    return found;
 }
 
 bool pass_extents(plan *p, err *e)

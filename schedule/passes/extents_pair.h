@@ -4,6 +4,7 @@
 #pragma once
 #include "graph/affine/index.h"
 #include "schedule/passes/passes.h"
+#include "schedule/passes/unflatten.h"
 #include "schedule/plan/extents.h"
 
 /* A constant that other graphs have a part of: the first elements along each dimension, or the last along those in
@@ -38,7 +39,7 @@ typedef struct pairing {
     enum { RISES, ROUNDS, LIMITS } how;
     bool parts, limited; /* numbers may be quotients; or limited by a constant */
     int64_t period;      /* steps after which every quotient has risen by a whole number */
-    bool apart;          /* axes that a reshape merged are kept apart in all graphs */
+    kept_apart apart;    /* axes that a reshape merged, in all graphs */
     bool least;          /* at the least extents: axes of one element vanish, views are left out */
     const node **mate;   /* the node there; the plan's */
     const node **open;   /* nodes whose definitions are still to be compared */

@@ -2,7 +2,8 @@
  * [batch, time, channel], so that no extent is a product of two. What is computed of such rows one by one is computed
  * along two axes and reshaped behind, which who takes the axes apart again has no need of. An element at a place that
  * a constant table lists is one at a place that is a sum of axes, where the table is: a mask [batch, time] that is
- * looked up at time * i0 + i1 is read at i0, i1. Definitions alone are asked. */
+ * looked up at time * i0 + i1 is read at i0, i1: this alone leaves what is computed as it is. Definitions alone are
+ * asked. */
 #include "schedule/passes/unflatten.h"
 #include "graph/affine/linear.h"
 #include "graph/passes/spell.h"
@@ -14,6 +15,7 @@ enum { MOST_LISTED = 1 << 20 /* elements of a table */ };
 
 typedef struct known_axes { /* by id of a reshape that was made here: how many axes its first one is; else 0 */
     graph *g;
+    kept_apart which;
     int *n, cap;
 } known_axes;
 
@@ -163,7 +165,7 @@ static const expr *unflattened(void *user, const expr *x)
     const int m = x->kind == X_LOAD ? flattened(s, x->from) : 0;
     const expr *sub[MAX_RANK];
     int64_t inner = 1, dim[MAX_RANK];
-    if (!m)
+    if (!m || (s->all->which != ALL_AXES && x->arg[0]->kind == X_AXIS))
         return x;
     for (int i = m; i-- > 0;) {
         const int64_t extent = dim[i] = x->from->in[0]->type.dim[i];
@@ -211,7 +213,8 @@ static const node *remade(splitting *s)
     const node *n = s->d.node;
     const expr *value = s->d.value, *x = value->kind == X_FOLD ? value->arg[0] : value;
     x = x_map(s->mem, x, with_sums, s);
-    x_map(s->mem, x, find_axis, s);
+    if (s->all->which == ALL_AXES)
+        x_map(s->mem, x, find_axis, s);
     s->rank = n->type.rank + (s->n && s->axis < n->type.rank ? s->n - 1 : 0);
     if (x_count(x, X_FOLD) || s->rank > MAX_RANK || s->d.n_axis + s->n - 1 > MAX_AXIS)
         return n;
@@ -237,9 +240,9 @@ static const node *unflatten(void *user, const node *old, const node *now)
     return err_is(&s.g->err) ? NULL : y;
 }
 
-bool g_unflatten(graph *g, int n, const node *const *root, const node **out)
+bool g_unflatten(graph *g, kept_apart which, int n, const node *const *root, const node **out)
 {
-    known_axes all = {.g = g};
+    known_axes all = {.g = g, .which = which};
     const bool ok = g_rewrite(g, n, root, unflatten, &all, out);
     free(all.n);
     return ok;

@@ -1,6 +1,7 @@
 """decoder.py FOLDER - a tiny GPT-2 as exporters write it, with a past (cache.onnx), with one in the older form
-(old.onnx: key and value in one tensor, positions given) and without any (plain.onnx), and its tokenizer; all with the
-same weights. decoder.py FOLDER --greedy PROMPT N - how ONNX Runtime continues PROMPT by each file, a line each."""
+(old.onnx: key and value in one tensor, positions given), with one and a mask that is looked up by a table of places
+(listed.onnx: text * total + position) and without any (plain.onnx), and its tokenizer; all with the same weights.
+decoder.py FOLDER --greedy PROMPT N - how ONNX Runtime continues PROMPT by each file, a line each."""
 import json, sys
 import numpy as np
 import onnx
@@ -8,6 +9,7 @@ from onnx import TensorProto as T, helper as h, numpy_helper
 
 LAYERS, HEADS, WIDTH, PLACES, VOCABULARY = 2, 2, 8, 64, 63
 FULL = WIDTH * HEADS
+KINDS = ("cache", "old", "listed", "plain")
 
 
 def weights():
@@ -53,7 +55,13 @@ def model(kind):
     columns = op("Unsqueeze", op("Range", const("none", 0), op("Squeeze", total), const("step3", 1)), zero)
     sees = op("LessOrEqual", columns, rows)
     if past:
-        given = op("Unsqueeze", op("Cast", "attention_mask", to=T.BOOL), const("axes12", [1, 2]))
+        given, axes = op("Cast", "attention_mask", to=T.BOOL), const("axes12", [1, 2])
+        if kind == "listed":
+            count = op("Squeeze", op("Shape", "input_ids", start=0, end=1))
+            texts = op("Range", const("first", 0), count, const("step4", 1))
+            at = op("Add", op("Mul", op("Unsqueeze", texts, one), total), op("Squeeze", columns, zero))
+            given = op("Gather", op("Reshape", given, const("flat", [-1])), at)
+        given = op("Unsqueeze", given, axes)
         sees = op("And", sees, given)
     outputs = [h.make_tensor_value_info("logits", T.FLOAT, ["batch", "sequence", VOCABULARY])]
     heads, whole = const("heads", [0, 0, HEADS, WIDTH]), const("whole", [0, 0, FULL])
@@ -127,9 +135,9 @@ def greedy(path, ids, n):
 if sys.argv[2:3] == ["--greedy"]:
     vocab = list(tokenizer()["model"]["vocab"])
     prompt = [1, *(vocab.index(c) for c in sys.argv[3])]
-    for kind in ("cache", "old", "plain"):
+    for kind in KINDS:
         print("".join(vocab[i] for i in greedy(f"{sys.argv[1]}/{kind}.onnx", prompt, int(sys.argv[4])) if i != 1))
 else:
-    for kind in ("cache", "old", "plain"):
+    for kind in KINDS:
         onnx.save(model(kind), f"{sys.argv[1]}/{kind}.onnx")
     json.dump(tokenizer(), open(f"{sys.argv[1]}/tokenizer.json", "w"))

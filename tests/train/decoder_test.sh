@@ -1,5 +1,5 @@
 #!/bin/sh
-# Model files continue a text: with a past, in both forms that exporters write, without one, and with the window for every
+# Model files continue a text: with a past, in the forms that exporters write, without one, and with the window for every
 # token, all the same; where ONNX Runtime is installed, as its greedy choice says.
 # ctest: Og
 . "$SOURCE/tests/cli/expect.sh"
@@ -7,28 +7,31 @@ cd "$dir" || exit 1
 python=${PYTHON:-python3}
 "$python" -c 'import onnx' 2>/dev/null || { echo "no package onnx: model files are left out"; exit 77; }
 "$python" "$SOURCE/tests/train/decoder.py" . || wrong "no models"
-for kind in cache old plain; do
+for kind in cache old listed plain; do
     "$TESSERA" generate $kind.onnx --prompt 'Once upon' --max-tokens 30 -q >$kind || wrong "generate with $kind.onnx fails"
     "$TESSERA" generate $kind.onnx --prompt 'Once upon' --max-tokens 30 --no-cache -q >$kind.whole ||
         wrong "generate with the window of $kind.onnx fails"
 done
-for other in old plain cache.whole old.whole plain.whole; do
+for other in old listed plain cache.whole old.whole listed.whole plain.whole; do
     cmp cache $other || wrong "$other has another text" "$(cat cache $other)"
 done
 if "$python" -c 'import onnxruntime' 2>/dev/null; then
     "$python" "$SOURCE/tests/train/decoder.py" . --greedy 'Once upon' 30 2>/dev/null >runtime || wrong "ONNX Runtime fails"
-    cat cache old plain | cmp - runtime || wrong "ONNX Runtime has another text" "$(cat cache runtime)"
+    cat cache old listed plain | cmp - runtime || wrong "ONNX Runtime has another text" "$(cat cache runtime)"
 fi
 [ "$(wc -m <cache)" -gt 20 ] || wrong "there is hardly a text" "$(cat cache)"
 
 # drawn: from the seed, each of several texts its own, the first as alone
 "$TESSERA" generate cache.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 -q >one
 "$TESSERA" generate plain.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 -q >two
-"$TESSERA" generate cache.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 --batch 3 --json -q >three
+for kind in cache listed; do
+    "$TESSERA" generate $kind.onnx --prompt 'Once upon' --max-tokens 20 --temperature 2 --seed 5 --batch 3 --json -q >three.$kind
+done
 cmp one two || wrong "without a past the draw is another"
 "$python" - <<'PY' || wrong "the texts of a batch are others"
 import json
-all = json.load(open("three"))
+all, listed = (json.load(open(f"three.{kind}")) for kind in ("cache", "listed"))
+assert all["texts"] == listed["texts"], listed
 assert all["texts"][0] == all["text"] == open("one").read()[:-1], all
 assert len(set(all["texts"])) == 3 and all["tokens"] <= 60 and all["prompt_tokens"] == 10, all
 PY
@@ -37,7 +40,7 @@ PY
 [ "$("$TESSERA" generate cache.onnx --prompt Once --max-tokens 3 --batch 2 -q | sed -n 2p)" = --- ] || wrong "texts are not told apart"
 
 # pasts stay where they are, unless an output is something else than its past and more behind it
-for kind in cache old; do
+for kind in cache old listed; do
     expect 0 'pasts stay in place' generate $kind.onnx --prompt Once --max-tokens 2
 done
 "$python" - <<'PY'

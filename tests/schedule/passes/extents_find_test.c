@@ -142,6 +142,10 @@ static void test_runs(const network *w)
 #define LOOKED_UP "x 2,5; mask \"n\""
 #define SHAPES "x \"n\",3; p \"m\",3"
 #define CACHE "past 2,\"past\",4; x 2,\"seq\",4; mask 1,\"total\""
+#define TABLE                                                                                            \
+    "Shape mask > s\nSlice s [1] [2] > n\nSqueeze n > c\nSqueeze [0] > zero\nSqueeze [1] > one\n"        \
+    "Range zero c one > columns\nMul [0,1] n > from\nUnsqueeze from [1] > rows\nAdd rows columns > at\n" \
+    "Gather flat at > m\nCast m > f | to 1\nUnsqueeze f [2] > u\nMul x u > y"
 #define BYTES                                                                                                         \
     "Reshape [1,-2,3,-4,5,-6,7,-8,9,-10,11,-12,13,-14,15,-127] [4,4] > i\nCast i > w | to 3\n"                        \
     "Constant > s | value_float 0.0625\nQuantizeLinear x s > q\nDequantizeLinear q s > r\nDequantizeLinear w s > d\n" \
@@ -209,6 +213,12 @@ static const network networks[] = {
      "n=1..6 m=1..9",
      {"n=6 m=9", "n=1 m=1", "n=4 m=3"}},
     {SEQ, "Shape x > s\nSlice s [1] [2] > n\nCast n > f | to 1\nDiv x f > y", "seq=1..9", {"seq=9", "seq=1", "seq=4"}},
+    /* a mask that is looked up as one list, by a table of places, row * extent + column */
+    {"mask 2,\"n\"; x 2,\"n\",4", "Reshape mask [-1] > flat\n" TABLE, "n=1..40", {"n=40", "n=17", "n=2", "n=1"}},
+    {"mask 2,\"n\"; x 2,\"n\",4",
+     "Reshape mask [-1] > row\nNeg row > flat\n" TABLE,
+     "n=1..40",
+     {"n=40", "n=17", "n=2", "n=1"}},
     {"x \"n\",0; w 0,2", "MatMul x w > y", "n=1..9", {"n=9", "n=3", "n=1"}}, /* of which no element is */
     /* several variables whose product is an extent between: rows one below the other, and a sum over all of them */
     {ROWS,
