@@ -66,8 +66,24 @@ static void take(cJSON *row, const char *key, text *t)
     text_free(t);
 }
 
+/* Of all races; NULL where they differ, as of suites that were put together. */
+static const char *isa_of(const cJSON *suite)
+{
+    const cJSON *r;
+    const char *all = "";
+    cJSON_ArrayForEach(r, js_get(suite, "races"))
+    {
+        const char *own = js_get_text(r, "results/environment/isa");
+        if (*all && *own && strcmp(all, own) != 0)
+            return NULL;
+        all = *own ? own : all;
+    }
+    return all;
+}
+
 static void fill_rows(cJSON *rows, const cJSON *suite)
 {
+    const bool several = !isa_of(suite);
     cJSON *peers = peers_make(suite);
     const cJSON *r, *p, *w;
     cJSON_ArrayForEach(r, js_get(suite, "races"))
@@ -75,6 +91,8 @@ static void fill_rows(cJSON *rows, const cJSON *suite)
         text t = {0};
         cJSON *row = js_row(rows, "model:%s", js_get_text(r, "name"));
         text_add(&t, "%.0f", js_get_number(r, "threads", NAN)), take(row, "threads", &t);
+        if (several)
+            js_text(row, "isa", js_get_text(r, "results/environment/isa"));
         put_time(&t, r), take(row, "time", &t);
         cJSON_ArrayForEach(w, js_get(r, "ways"))
         {
@@ -97,8 +115,9 @@ static void put_machine(text *t, const cJSON *suite)
 {
     const cJSON *r, *e = NULL, *p;
     cJSON_ArrayForEach(r, js_get(suite, "races")) e = e ? e : js_get(r, "results/environment");
-    text_add(t, "%s, %s, %.0f cores · %s", js_get_text(e, "cpu"), js_get_text(e, "isa"), js_get_number(e, "cores", NAN),
-             js_get_text(suite, "tool"));
+    const char *isa = isa_of(suite);
+    text_add(t, "%s%s%s, %.0f cores · %s", js_get_text(e, "cpu"), isa ? ", " : "", isa ? isa : "",
+             js_get_number(e, "cores", NAN), js_get_text(suite, "tool"));
     ENDED_BY(js_free) cJSON *peers = peers_make(suite);
     cJSON_ArrayForEach(p, peers) text_add(t, " · %s %s", p->string, p->valuestring);
 }

@@ -9,6 +9,7 @@
 #include "cli/outline.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef bool (*writer)(const char *, char **, ts_error *);
@@ -47,13 +48,37 @@ static bool page_of_run(const args *a, const char *folder, ts_error *e)
     return err_hint(e, "%s/metrics.jsonl has its numbers", folder);
 }
 
+/* Of several suites one: the races of all. For free(). */
+static char *results_of(const args *a, ts_error *e)
+{
+    ENDED_BY(js_free) cJSON *all = NULL;
+    for (int i = 0; args_noun(a, i); i++) {
+        char *text = outfile_text(args_noun(a, i), RESULTS_MOST, e);
+        if (!text || !args_noun(a, 1))
+            return text;
+        cJSON *one = report_is(text, FORMAT_SUITE) ? js_parse(text, args_noun(a, i), e) : NULL, *race;
+        free(text);
+        if (!one) {
+            err_set(e, TS_USAGE, "%s: of several files each is a suite's", args_noun(a, i));
+            return err_hint(e, "tessera compare holds results against each other"), NULL;
+        }
+        while (all && (race = cJSON_DetachItemFromArray(cJSON_GetObjectItem(one, "races"), 0)))
+            cJSON_AddItemToArray(cJSON_GetObjectItem(all, "races"), race);
+        if (all)
+            cJSON_Delete(one);
+        else
+            all = one;
+    }
+    return js_to_text(all, false);
+}
+
 static int run(const args *a, ts_error *e)
 {
     const bool csv = args_flag(a, "csv"), markdown = args_flag(a, "markdown");
     const char *chosen = args_text(a, "out"), *out = chosen ? chosen : csv || markdown ? "-" : "report.html";
-    if (run_is(args_noun(a, 0)))
+    if (run_is(args_noun(a, 0)) && !args_noun(a, 1))
         return page_of_run(a, args_noun(a, 0), e), TS_OK;
-    ENDED_BY(heap_free) char *results = outfile_check(out, e) ? outfile_text(args_noun(a, 0), RESULTS_MOST, e) : NULL;
+    ENDED_BY(heap_free) char *results = outfile_check(out, e) ? results_of(a, e) : NULL;
     if (results)
         write_page(a, results, out,
                    csv                                ? report_csv
@@ -75,11 +100,12 @@ static const option options[] = {
 const verb verb_report = {
     .name = "report",
     .brief = "Turn results or a training run into one HTML page",
-    .usage = "RESULTS|RUN",
+    .usage = "RESULTS|RUN...",
     .own = {"Options", options, NULL},
     .examples = "tessera report results.json -o report.html\n"
                 "tessera report results.json --markdown      # to paste into a review\n"
                 "tessera report suite.json --markdown        # the table of a suite\n"
+                "tessera report avx512.json avx2.json --markdown # of several suites as one\n"
                 "tessera report run                          # a training run, as it stands now",
     .run = run,
 };

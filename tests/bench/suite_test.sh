@@ -36,6 +36,10 @@ variant("quiet.json", lambda race, e: times(race, 1))
 variant("slow.json", lambda race, e: times(race, 2))
 variant("other.json", lambda race, e: e["asked"].update(quick=False))
 variant("failed.json", lambda race, e: (race.pop("results"), race.update(error="no <memory>")))
+def plain(race, e):
+    known(race, e)
+    race["results"]["environment"]["isa"] = "plain"
+variant("plain.json", plain)
 variant("none.json", lambda race, e: e.update(races=[]))
 PY
     # what was measured is not measured again; what failed is
@@ -46,6 +50,9 @@ PY
     expect 3 '"format" is "", expected suite/1' suite $quick --resume "$SOURCE/docs/formats/suite.json"
     expect 2 'there are bert-base, minilm, ' suite --only nothing
     expect 0 '| gru | 1 | 123 s' report known.json --markdown
+    expect 0 '| gru | 1 | plain | 123 s' report known.json plain.json --markdown
+    [ "$(grep -c '| 123 s' out)" = 2 ] || wrong "not both suites" "$(cat out)"
+    expect 2 'of several files each is a suite' report known.json "$SOURCE/docs/formats/suite.json" --markdown
     expect 0 'no \<memory>' report failed.json --markdown
     expect 0 'wrote page.html' report s.json -o page.html
     cmp -s s.html page.html || wrong "report makes another page of the same suite"
