@@ -395,7 +395,8 @@ static bool save_weights(const writing *w, const char *folder, text *t, err *e)
     digest sum;
     if (w->n_weight == 0)
         return true;
-    if (!safetensors_write(arena_format(w->mem, "%s/weights.safetensors", folder), w->n_weight, w->weight, &sum, e))
+    if (!safetensors_write(arena_format(w->mem, "%s/weights.safetensors", folder), w->n_weight, w->weight, NULL, &sum,
+                           e))
         return false;
     digest_hex(&sum, hex);
     json_add(t, "\n  weights:{ file:'weights.safetensors',sha256:%s }", hex);

@@ -8,6 +8,11 @@ enum { SAFETENSORS_HEADER = 100000000 }; /* bytes, the most that the format allo
 
 /* The tensors in file, which stays mapped as long as they are used; NULL with e set. Names and list live in mem. */
 held *safetensors_read(arena *mem, const char *name, const mapping *file, int *n, err *e);
-/* Replaces the file at path by one with these tensors, whose dtypes the format has; its SHA-256 in *out. */
-bool safetensors_write(const char *path, int n, const held *const *all, digest *out, err *e);
+typedef struct held_parts { /* bytes of a value, from there on, until the next call; NULL with e set */
+    const void *(*at)(void *user, const held *h, size_t from, size_t bytes, err *e);
+    void *user;
+} held_parts;
+/* Replaces the file at path by one with these tensors, whose dtypes the format has; its SHA-256 in *out. by: asked for
+ * the bytes of each, in order; NULL: values have their data. */
+bool safetensors_write(const char *path, int n, const held *const *all, const held_parts *by, digest *out, err *e);
 const char *safetensors_dtype(dtype d); /* "F32"; NULL: the format has none */

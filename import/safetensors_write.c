@@ -31,7 +31,21 @@ static void add(saver *s, hasher *sum, const void *p, size_t n)
     hash_bytes(sum, p, n);
 }
 
-bool safetensors_write(const char *path, int n, const held *const *all, digest *out, err *e)
+static bool add_value(saver *s, hasher *sum, const held *h, const held_parts *by, err *e)
+{
+    enum { PART = 1 << 22 }; /* bytes */
+    bool good = true;
+    for (size_t from = 0, n; good && from < bytes_of(h); from += n) {
+        n = bytes_of(h) - from < PART ? bytes_of(h) - from : PART;
+        const void *p = by ? by->at(by->user, h, from, n, e) : (const char *)h->value.data + from;
+        good = p != NULL;
+        if (good)
+            add(s, sum, p, n);
+    }
+    return good;
+}
+
+bool safetensors_write(const char *path, int n, const held *const *all, const held_parts *by, digest *out, err *e)
 {
     ENDED_BY(arena_free) arena mem = {0};
     const held **order = arena_array(&mem, (size_t)n + 1, sizeof *order);
@@ -53,8 +67,9 @@ bool safetensors_write(const char *path, int n, const held *const *all, digest *
     hasher *sum = hash_open();
     add(s, sum, &length, sizeof length);
     add(s, sum, header.s, header.length);
-    for (int i = 0; i < n; i++)
-        add(s, sum, order[i]->value.data, bytes_of(order[i]));
+    bool good = true;
+    for (int i = 0; good && i < n; i++)
+        good = add_value(s, sum, order[i], by, e);
     *out = hash_close(sum);
-    return saver_close(s, e);
+    return good ? saver_close(s, e) : (saver_drop(s), false);
 }

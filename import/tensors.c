@@ -57,11 +57,27 @@ bool ts_tensors_get(const ts_tensors *t, const char *name, ts_array *out, ts_err
     return err_set(e, TS_BAD_INPUT, "there is no tensor \"%s\"", name);
 }
 
-bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e)
+typedef struct parts { /* of tensors by their number */
+    const held *first;
+    ts_tensors_part *part;
+    void *user;
+} parts;
+
+static const void *part_at(void *user, const held *h, size_t from, size_t bytes, err *e)
+{
+    const parts *p = user;
+    return p->part(p->user, (int)(h - p->first), from, bytes, e);
+}
+
+bool ts_tensors_write_parts(const char *path, int n, const ts_given *all, ts_tensors_part *part, void *user,
+                            char sha256[65], ts_error *e)
 {
     bool ok = err_given(path, "the path of a file", e) && (!n || err_given(all, "the list of tensors", e));
-    for (int i = 0; ok && i < n; i++)
-        ok = err_given(all[i].name, "the name of a tensor", e) && array_sound(&all[i].value, all[i].name, e);
+    for (int i = 0; ok && i < n; i++) {
+        ts_array value = all[i].value;
+        value.data = part ? (void *)&value : value.data; /* it comes later */
+        ok = err_given(all[i].name, "the name of a tensor", e) && array_sound(&value, all[i].name, e);
+    }
     if (!ok)
         return false;
     ENDED_BY(arena_free) arena mem = {0};
@@ -72,9 +88,15 @@ bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[
         list[i] = &own[i];
     }
     digest d;
-    const bool good = safetensors_write(path, n, list, &d, e);
+    parts from = {own, part, user};
+    const bool good = safetensors_write(path, n, list, part ? &(held_parts){part_at, &from} : NULL, &d, e);
     digest_hex(&d, sha256);
     return good;
+}
+
+bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e)
+{
+    return ts_tensors_write_parts(path, n, all, NULL, NULL, sha256, e);
 }
 
 bool ts_file_write(const char *path, const void *bytes, size_t n, ts_error *e)

@@ -726,6 +726,11 @@ TS_API const char *ts_tensors_name(const ts_tensors *t, int i);
 TS_API bool ts_tensors_get(const ts_tensors *t, const char *name, ts_array *out, ts_error *e); /* a new array, yours */
 /* Replaces the file, on disk when this returns; its SHA-256 as lower-case digits. */
 TS_API bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e);
+/* The same of values that need have no data: each is asked for once, by parts in order. Bytes of tensor i, from there
+ * on, which stay until the next call; NULL with the reason: the file stays as it was. part NULL: values have data. */
+typedef const void *ts_tensors_part(void *user, int i, size_t from, size_t bytes, ts_error *e);
+TS_API bool ts_tensors_write_parts(const char *path, int n, const ts_given *all, ts_tensors_part *part, void *user,
+                                   char sha256[65], ts_error *e);
 TS_API bool ts_file_write(const char *path, const void *bytes, size_t n, ts_error *e);
 TS_API bool ts_file_hash(const char *path, char sha256[65], ts_error *e);
 TS_API void ts_hash_bytes(const void *bytes, size_t n, char sha256[65]);

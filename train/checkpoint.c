@@ -75,7 +75,7 @@ static bool write_files(const char *folder, int64_t step, const checkpoint_set *
     if (!ts_tensors_write(path, all->n_weight, all->weight, weights, e))
         return false;
     snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
-    if (!ts_tensors_write(path, all->n_optimizer, all->optimizer, optimizer, e))
+    if (!ts_tensors_write_parts(path, all->n_optimizer, all->optimizer, all->part, all->user, optimizer, e))
         return false;
     ENDED_BY(text_free) text t = {0};
     json_add(&t, "{format:%s,step:%lld,weights:%s,optimizer:%s}", kept.format, (long long)step, weights, optimizer);

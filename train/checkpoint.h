@@ -15,6 +15,8 @@ typedef struct checkpoint {
 typedef struct checkpoint_set {
     int n_weight, n_optimizer;
     const ts_given *weight, *optimizer;
+    ts_tensors_part *part; /* of the optimizer's, which need have no data */
+    void *user;
 } checkpoint_set;
 /* Beside the newest `keep`, that of step `best` stays; 0: there is none. */
 bool checkpoint_save(const char *run, int64_t step, const checkpoint_set *all, int64_t keep, int64_t best, ts_error *e);

@@ -327,15 +327,19 @@ void ranks_spread(const ranks *r, void *v, size_t bytes)
     }
 }
 
-void ranks_collect(const ranks *r, const void *piece, void *v, size_t n)
+void ranks_collect(const ranks *r, const float *piece, int64_t n, int64_t from, int64_t to, float *out)
 {
-    if (r->rank) {
-        r->by->exchange(r->channel, 0, piece, n, 0, NULL, 0);
-        return;
+    for (int i = 0; i < r->count; i++) {
+        const int64_t first = ranks_piece(r, i) * n, a = from > first ? from : first,
+                      b = to < first + n ? to : first + n;
+        const size_t bytes = a < b ? (size_t)(b - a) * sizeof *out : 0;
+        if (bytes && r->rank == i && i == 0)
+            memcpy(out + (a - from), piece + (a - first), bytes);
+        else if (r->rank == i)
+            r->by->exchange(r->channel, 0, piece + (a - first), bytes, 0, NULL, 0);
+        else if (r->rank == 0)
+            r->by->exchange(r->channel, i, NULL, 0, i, out + (a - from), bytes);
     }
-    memcpy(v, piece, n); /* its piece is the first */
-    for (int i = 1; i < r->count; i++)
-        r->by->exchange(r->channel, i, NULL, 0, i, (char *)v + (size_t)ranks_piece(r, i) * n, n);
 }
 
 void ranks_take(const ranks *r, void *said, size_t n)

@@ -41,11 +41,12 @@ int ranks_piece(const ranks *r, int rank);
 typedef struct network {
     double latency, bandwidth; /* seconds of a message; bytes a second, each way */
 } network;
-double ranks_seconds(const ranks *r, size_t bytes, const network *by);    /* of all rounds */
-bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);         /* of each one's v its own piece of the sum */
-void ranks_spread(const ranks *r, void *v, size_t bytes);                 /* of each one's own piece all of v */
-void ranks_collect(const ranks *r, const void *piece, void *v, size_t n); /* the same on rank 0 alone; n: of a piece */
-void ranks_take(const ranks *r, void *said, size_t n);                    /* said becomes that of rank 0 */
+double ranks_seconds(const ranks *r, size_t bytes, const network *by); /* of all rounds */
+bool ranks_sum(const ranks *r, float *v, int64_t n, ts_error *e);      /* of each one's v its own piece of the sum */
+void ranks_spread(const ranks *r, void *v, size_t bytes);              /* of each one's own piece all of v */
+/* Elements from ... to - 1 on rank 0 alone; n: of a piece */
+void ranks_collect(const ranks *r, const float *piece, int64_t n, int64_t from, int64_t to, float *out);
+void ranks_take(const ranks *r, void *said, size_t n); /* said becomes that of rank 0 */
 
 void ranks_words(const ranks *r, const char *own, char (*out)[RANKS_WORD]); /* each one's own, by rank */
 

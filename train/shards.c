@@ -310,7 +310,7 @@ void shards_free(step *s)
         return;
     exchange_free(z->exchange);
     devices_free(s);
-    shards_drop_whole(z);
+    shards_drop_average(z), free(z->part);
     for (int i = 0; z->name && z->name[i]; i++)
         free(z->name[i]);
     ts_array_free(&z->weights), ts_array_free(&z->mean);

@@ -17,7 +17,6 @@ typedef struct shard_state {             /* what the optimizer keeps, named PARA
     const char *name;
     ts_tensor input; /* [piece] */
     bool begins;     /* with the parameters' values; else with zeros */
-    float *whole;    /* on rank 0, while a checkpoint is written */
 } shard_state;
 typedef struct shard_group {
     int64_t n, slice, from;    /* elements, of a shard's slice, and where they are in the flat vector */
@@ -66,6 +65,8 @@ typedef struct shards {
     double *loss, *square, *sliced, *room; /* [shard], [slice][weight], [slice], [slice's elements / 16] */
     double *measured;                      /* [group][slice]; own slices: sums of squares, once the sums have come */
     char **name;                           /* of the states, as checkpoints have them */
+    float *part, *average; /* on rank 0: of a state that is written, [part] by its bytes; [flat], until the next step */
+    size_t part_bytes;
 } shards;
 /* In step.c; the plan is the step's, or the update's. */
 bool step_gradients(step *s, net *n, ts_tensor *in, ts_tensor *grad, ts_error *e); /* each as its parameter */
@@ -142,8 +143,10 @@ int shards_levels(int64_t each); /* sums that a device holds at once which compu
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e);
 void shards_free(step *s);
 bool shards_begin(step *s, const ts_tensors *kept, ts_error *e); /* after the weights; NULL: at the beginning */
-void shards_drop_whole(shards *z);
-bool shards_whole(step *s, ts_error *e); /* states on rank 0, until the next step; of one rank they are its own */
+void shards_drop_average(shards *z);
+bool shards_averages(step *s, ts_error *e);              /* comes to rank 0, until the next step */
 bool shards_average(step *s, int weight, ts_array *out); /* its average on rank 0, once they are; false: none is kept */
-/* The k-th of s->n_state states after shards_whole; on other ranks without data. */
-void shards_state_at(const step *s, int k, ts_given *out);
+void shards_state_at(const step *s, int k, ts_given *out); /* the k-th of s->n_state states, without data */
+/* As step_state_part and step_state_done. */
+const void *shards_part(step *s, int k, size_t from, size_t n, ts_error *e);
+bool shards_done(step *s, ts_error *e);

@@ -228,19 +228,12 @@ static bool update_cards(step *s, step_result *r, ts_error *e)
     return exchange_cards(z, cards_spread, r, e);
 }
 
-void shards_drop_whole(shards *z)
-{
-    for (int i = 0; i < z->n_group; i++)
-        for (int k = 0; k < z->group[i].n_state; k++)
-            heap_free(&z->group[i].state[k].whole), z->group[i].state[k].whole = NULL;
-}
-
 static bool update(step *s, const float *sum, double scale, step_result *r, ts_error *e)
 {
     shards *z = s->shards;
     const double clip = s->asked->clip > 0 ? fmin(s->asked->clip / (r->norm + 1e-6), 1) : 1;
     float factor = (float)(scale * clip);
-    shards_drop_whole(z); /* of the last checkpoint */
+    shards_drop_average(z);
     for (int i = 0; i < z->n_holder; i++)
         if (!step_give(z->plan[UPDATE][i], "train.factor", &(ts_array){.dtype = TS_F32, .data = &factor}, e))
             return false;

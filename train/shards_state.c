@@ -70,60 +70,127 @@ bool shards_begin(step *s, const ts_tensors *kept, ts_error *e)
 }
 
 /* ---- checkpoints ---- */
-static bool collect(const shards *z, const shard_state *of, int64_t n, ts_error *e)
+typedef struct stretch { /* elements of a group, from ... to - 1 */
+    const shard_group *of;
+    int64_t from, to;
+} stretch;
+
+/* Of a state of it, to rank 0. */
+static bool collect(const shards *z, const stretch *at, const shard_state *of, float *out, ts_error *e)
 {
-    const size_t piece = (size_t)(n / z->ranks->count / z->n_holder) * sizeof *of->whole;
-    for (int i = 0; i < z->n_holder; i++) {
+    const shard_group *g = at->of;
+    const int64_t from = at->from, to = at->to;
+    const int64_t piece = z->own / z->n_holder * g->slice;
+    for (int i = 0; i < z->n_holder; i++) { /* of several, this rank is the only one */
         ts_array a = {0};
+        const int64_t first = (shards_first(z, i) - z->first) * g->slice, begin = from > first ? from : first;
         if (!ts_plan_view(z->plan[UPDATE][i], ts_plan_find(z->plan[UPDATE][i], ts_name(of->input)), &a, e))
             return false;
-        ranks_collect(z->ranks, a.data, of->whole ? of->whole + shards_first(z, i) * (n / z->n) : NULL, piece);
+        if (z->n_holder == 1)
+            ranks_collect(z->ranks, a.data, piece, from, to, out);
+        else if (begin < to && begin < first + piece)
+            memcpy(out + (begin - from), (const float *)a.data + (begin - first),
+                   (size_t)((to < first + piece ? to : first + piece) - begin) * sizeof *out);
     }
     return true;
 }
 
-bool shards_whole(step *s, ts_error *e)
+static const shard_state *find_state(const shards *z, int k, int *weight)
 {
-    const shards *z = s->shards;
-    for (int i = 0; i < z->n_group; i++)
-        for (int k = 0; k < z->group[i].n_state; k++) {
-            shard_state *of = &s->shards->group[i].state[k];
-            const int64_t n = z->group[i].n;
-            if (z->ranks->rank == 0 && !of->whole && !(of->whole = calloc((size_t)n, sizeof *of->whole)))
-                return err_memory(e, (size_t)n * sizeof *of->whole, "the state%s of all parameters", of->name);
-            if (!collect(z, of, n, e))
-                return false;
-        }
-    return true;
+    int i = 0;
+    for (; k >= z->group[z->in[i]].n_state; i++)
+        k -= z->group[z->in[i]].n_state;
+    *weight = i;
+    return &z->group[z->in[i]].state[k];
 }
 
-static void view_of(const step *s, int weight, const shard_state *of, ts_array *out)
+typedef struct question { /* elements of a state that rank 0 writes next; state -1: no more */
+    int64_t state, from, to;
+} question;
+
+static bool answer(const shards *z, const question *q, float *out, ts_error *e)
+{
+    int weight;
+    const shard_state *of = find_state(z, (int)q->state, &weight);
+    const shard_group *g = &z->group[z->in[weight]];
+    const int64_t at = z->at[weight] - g->from;
+    return collect(z, &(stretch){g, at + q->from, at + q->to}, of, out, e);
+}
+
+const void *shards_part(step *s, int k, size_t from, size_t n, ts_error *e)
+{
+    shards *z = s->shards;
+    question q = {k, (int64_t)(from / sizeof *z->part), (int64_t)((from + n) / sizeof *z->part)};
+    float *room = n > z->part_bytes ? realloc(z->part, n) : z->part;
+    if (!room)
+        return err_memory(e, n, "a part of a checkpoint"), NULL;
+    z->part = room, z->part_bytes = n > z->part_bytes ? n : z->part_bytes;
+    ranks_take(z->ranks, &q, sizeof q);
+    return answer(z, &q, z->part, e) ? z->part : NULL;
+}
+
+bool shards_done(step *s, ts_error *e)
 {
     const shards *z = s->shards;
+    question q = {.state = -1};
+    bool good = true;
+    for (ranks_take(z->ranks, &q, sizeof q); good && q.state >= 0;) {
+        good = answer(z, &q, NULL, e);
+        ranks_take(z->ranks, &q, sizeof q);
+    }
+    return good;
+}
+
+static ts_array view_of(const step *s, int weight)
+{
     const ts_tensor t = s->parameter[weight].input;
-    *out = (ts_array){.dtype = TS_F32, .rank = ts_rank(t)};
-    memcpy(out->dim, ts_shape(t), (size_t)out->rank * sizeof *out->dim);
-    if (of->whole)
-        out->data = of->whole + z->at[weight] - z->group[z->in[weight]].from;
-}
-
-bool shards_average(step *s, int weight, ts_array *out)
-{
-    const shard_group *g = &s->shards->group[s->shards->in[weight]];
-    for (int k = 0; k < g->n_state; k++)
-        if (g->state[k].begins) {
-            view_of(s, weight, &g->state[k], out);
-            return true;
-        }
-    return false;
+    ts_array a = {.dtype = TS_F32, .rank = ts_rank(t)};
+    memcpy(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim);
+    return a;
 }
 
 void shards_state_at(const step *s, int k, ts_given *out)
 {
+    int weight;
+    find_state(s->shards, k, &weight);
+    *out = (ts_given){s->shards->name[k], view_of(s, weight)};
+}
+
+/* ---- averages ---- */
+static const shard_state *average_of(const shard_group *g)
+{
+    int k = 0;
+    while (k < g->n_state && !g->state[k].begins)
+        k++;
+    return k < g->n_state ? &g->state[k] : NULL;
+}
+
+bool shards_averages(step *s, ts_error *e)
+{
+    shards *z = s->shards;
+    const size_t n = (size_t)z->flat * sizeof *z->average;
+    if (z->ranks->rank == 0 && !z->average && !(z->average = malloc(n)))
+        return err_memory(e, n, "the averages of all parameters");
+    bool good = true;
+    for (int i = 0; good && i < z->n_group; i++) {
+        const shard_group *g = &z->group[i];
+        const shard_state *of = average_of(g);
+        good = !of || collect(z, &(stretch){g, 0, g->n}, of, z->average ? z->average + g->from : NULL, e);
+    }
+    return good;
+}
+
+void shards_drop_average(shards *z)
+{
+    heap_free(&z->average), z->average = NULL;
+}
+
+bool shards_average(step *s, int weight, ts_array *out)
+{
     const shards *z = s->shards;
-    int i = 0, left = k;
-    for (; left >= z->group[z->in[i]].n_state; i++)
-        left -= z->group[z->in[i]].n_state;
-    out->name = z->name[k];
-    view_of(s, i, &z->group[z->in[i]].state[left], &out->value);
+    if (!average_of(&z->group[z->in[weight]]))
+        return false;
+    *out = view_of(s, weight);
+    out->data = z->average ? z->average + z->at[weight] : NULL;
+    return true;
 }

@@ -403,8 +403,8 @@ ts_given *step_state_make(step *s, ts_error *e)
     const int count = s->n_weight + s->n_state;
     ts_given *all = heap_array((size_t)count + 1, sizeof *all);
     step_settle(s);
-    bool good = !s->shards || shards_whole(s, e);
-    for (int i = s->n_weight; good && s->shards && i < count; i++)
+    bool good = true;
+    for (int i = s->n_weight; s->shards && i < count; i++)
         shards_state_at(s, i - s->n_weight, &all[i]);
     for (int i = 0; good && i < (s->shards ? s->n_weight : count); i++) {
         const ts_tensor t = i < s->n_weight ? s->parameter[i].input : s->state[i - s->n_weight].input;
@@ -416,11 +416,21 @@ ts_given *step_state_make(step *s, ts_error *e)
     return NULL;
 }
 
+const void *step_state_part(step *s, const ts_given *all, int k, size_t from, size_t n, ts_error *e)
+{
+    return s->shards ? shards_part(s, k, from, n, e) : (const char *)all[s->n_weight + k].value.data + from;
+}
+
+bool step_state_done(step *s, ts_error *e)
+{
+    return !s->shards || shards_done(s, e);
+}
+
 ts_given *step_trained_make(step *s, ts_error *e)
 {
     ts_given *all = heap_array((size_t)s->n_weight + 1, sizeof *all);
     step_settle(s);
-    bool good = !s->shards || s->asked->ema <= 0 || shards_whole(s, e);
+    bool good = !s->shards || s->asked->ema <= 0 || shards_averages(s, e);
     for (int i = 0; good && i < s->n_weight; i++) {
         const parameter *p = &s->parameter[i];
         all[i].name = p->name;

@@ -95,10 +95,14 @@ bool step_join(step *s, int64_t at, step_result *r, ts_error *e);
 /* After a step that was not finite: it is gone through again, and its state stays as it is; see ts_plan_strays. */
 bool step_strays(step *s, ts_stray *nan, ts_stray *infinite, ts_error *e);
 /* All state as named tensors, n_weight weights, then n_state others: for checkpoints. The list is the caller's, free
- * it; the values are borrowed until the step runs again. */
+ * it; the values are borrowed until the step runs again. In shards the others have no data here. */
 ts_given *step_state_make(step *s, ts_error *e);
-ts_given *step_trained_make(step *s,
-                            ts_error *e); /* n_weight weights to be used: averages where they are kept; as above */
+/* Of the list, rank 0: bytes of the k-th of the others, from there on, until the next call; NULL with e set. The other
+ * ranks have their parts of it: all call step_state_done, in which they send what is asked for until rank 0 does. */
+const void *step_state_part(step *s, const ts_given *all, int k, size_t from, size_t n, ts_error *e);
+bool step_state_done(step *s, ts_error *e);
+/* n_weight weights to be used: averages where they are kept; as above */
+ts_given *step_trained_make(step *s, ts_error *e);
 /* The first of them that holds something else than numbers; NULL: none does. */
 const ts_given *step_bad(const ts_given *all, int n);
 bool step_give(ts_plan *p, const char *name, const ts_array *a, ts_error *e); /* what a plan does not need is not set */

@@ -37,24 +37,38 @@ static bool not_saved(const training *t, const char *name, ts_error *e)
     return err_hint(e, "%s; train anew with a smaller --lr or --weight-decay", where);
 }
 
+typedef struct writing {
+    training *t;
+    const ts_given *all;
+} writing;
+
+static const void *part_of(void *user, int k, size_t from, size_t n, ts_error *e)
+{
+    const writing *w = user;
+    const ts_given *of = &w->all[w->t->step.n_weight + k];
+    const void *p = step_state_part(&w->t->step, w->all, k, from, n, e);
+    const ts_array part = {
+        .dtype = of->value.dtype, .rank = 1, .dim = {(int64_t)n / ts_dtype_bytes(of->value.dtype)}, .data = (void *)p};
+    return p && step_bad(&(ts_given){of->name, part}, 1) ? not_saved(w->t, of->name, e), NULL : p;
+}
+
+static bool write_state(training *t, const ts_given *all, ts_error *e)
+{
+    const int n = t->step.n_weight;
+    const ts_given *bad = step_bad(all, n);
+    writing w = {t, all};
+    const checkpoint_set set = {n, t->step.n_state, all, all + n, part_of, &w};
+    return bad ? not_saved(t, bad->name, e)
+               : checkpoint_save(t->job->run, t->done, &set, t->asked->keep, (int64_t)t->course.best.step, e);
+}
+
 /* At least two states are kept: while a new one is written, an old one must be whole. */
 static bool save(training *t, ts_error *e)
 {
-    const int n_weight = t->step.n_weight, n_other = t->step.n_state;
     if (t->saved == t->done)
         return true;
-    ts_given *all = step_state_make(&t->step, e);
-    if (!all || !train_leads(t)) {
-        free(all);
-        t->saved = t->done;
-        return all != NULL;
-    }
-    const checkpoint_set set = {n_weight, n_other, all, all + n_weight};
-    const ts_given *bad = step_bad(all, n_weight + n_other);
-    const bool good = bad ? not_saved(t, bad->name, e)
-                          : checkpoint_save(t->job->run, t->done, &set, t->asked->keep, (int64_t)t->course.best.step,
-                                            e);
-    free(all);
+    ENDED_BY(heap_free) ts_given *all = step_state_make(&t->step, e);
+    const bool wrote = all && (!train_leads(t) || write_state(t, all, e)), good = step_state_done(&t->step, e) && wrote;
     if (good) {
         t->saved = t->done;
         train_tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});

@@ -140,6 +140,7 @@ typedef struct saver saver;
 saver *saver_open(const char *path, size_t expected);
 void saver_add(saver *s, const void *p, size_t n);
 bool saver_close(saver *s, err *e); /* frees s; on failure the old file stays */
+void saver_drop(saver *s);          /* frees s; the old file stays */
 /* All n bytes to an open file, with short writes and interruptions taken care of; errno says why not */
 bool file_write(int fd, const void *p, size_t n);
 /* "cannot DOING 'PATH': WHY", with what can be done about it; false. */

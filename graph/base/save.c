@@ -141,7 +141,7 @@ void saver_add(saver *s, const void *p, size_t n)
     s->held += n;
 }
 
-static void done(saver *s)
+void saver_drop(saver *s)
 {
     if (s->temporary)
         unlink(s->temporary);
@@ -169,7 +169,7 @@ bool saver_close(saver *s, err *e)
         }
     }
     const bool good = s->why == 0 || file_failed(e, "write", s->path, s->why);
-    done(s);
+    saver_drop(s);
     return good;
 }
 

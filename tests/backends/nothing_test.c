@@ -233,6 +233,7 @@ static void test_plans(void)
     says("ts_tensors_get", ts_tensors_get(NULL, "w", &a, &e));
     says("ts_tensors_write", ts_tensors_write(NULL, 0, NULL, hex, &e));
     says("ts_tensors_write", ts_tensors_write("/nowhere/x", 1, NULL, hex, &e));
+    says("ts_tensors_write_parts", ts_tensors_write_parts("/nowhere/x", 1, NULL, NULL, NULL, hex, &e));
     says("ts_file_write", ts_file_write(NULL, "", 0, &e));
     says("ts_file_hash", ts_file_hash(NULL, hex, &e));
     says("ts_file_hash", ts_file_hash("/dev/null", NULL, &e));

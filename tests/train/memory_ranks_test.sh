@@ -1,6 +1,7 @@
 #!/bin/sh
 # A rank that runs out of memory, by a limit of its address space (ulimit -v) or by --mem-limit: all others end within 10 s, with its
-# number, its reason and its exit code; what was saved is whole and goes on with another number of ranks.
+# number, its reason and its exit code; what was saved is whole and goes on with another number of ranks. While a checkpoint is
+# written rank 0 takes as much as any other one.
 # ctest: large timeout=300
 . "$SOURCE/tests/cli/expect.sh"
 cd "$dir" || exit 1
@@ -47,6 +48,15 @@ with open("big.npy", "wb") as f:  # zeros that take no disk
     np.lib.format.write_array_header_1_0(f, {"descr": "<f4", "fortran_order": False, "shape": (1 << 19, 512)})
     f.truncate(f.tell() + (1 << 30))
 PY
+cat >peak.py <<'PY'
+import os, resource, subprocess, sys
+code = subprocess.run([os.environ["TESSERA"], *sys.argv[1:]], close_fds=False).returncode
+rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+open(f"peak.{rank}", "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024))
+sys.exit(code)
+PY
+sed 's/512/1024/g' deep.json >large.json # 32 MiB of weights, 64 of what the optimizer keeps
+"${PYTHON:-python3}" -c 'import numpy as np; np.save("large.npy", np.ones((8, 1024), "f4"))'
 count=0
 for mpi in openmpi mpich; do
     command -v "mpirun.$mpi" >/dev/null || continue
@@ -56,6 +66,10 @@ for mpi in openmpi mpich; do
     # shellcheck disable=SC2086 # words
     timeout 60 "mpirun.$mpi" -n 2 "$TESSERA" train $first --steps 2 -o $mpi >said 2>&1 || wrong "$mpi: 2 ranks" "$(cat said)"
     began=$(($(date +%s) - from))
+    timeout 120 "mpirun.$mpi" -n 2 "${PYTHON:-python3}" peak.py train large.json --data x=large.npy --loss loss --batch 8 --shards 2 --lr 1e-5 \
+        --steps 1 --threads 1 -q -o $mpi-large >said 2>&1 || wrong "$mpi: 2 ranks of a large model" "$(cat said)"
+    [ $(($(cat peak.0) - $(cat peak.1))) -lt 20 ] || wrong "$mpi: rank 0 takes $(cat peak.0) MiB, rank 1 $(cat peak.1)"
+    echo "$mpi: rank 0 takes $(cat peak.0) MiB, rank 1 $(cat peak.1)" # one state is 32 MiB, of which a rank has half
     ONLY="--mem-limit 20M" ends "--mem-limit" --resume $mpi --steps 4 -q
     "$TESSERA" train --resume $mpi --steps 4 -q || wrong "$mpi: one process does not go on"
     cmp one/checkpoints/step-00000004/weights.safetensors $mpi/checkpoints/step-00000004/weights.safetensors ||
