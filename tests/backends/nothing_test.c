@@ -259,6 +259,7 @@ static void test_plans(void)
     neutral("ts_tensors_free", true);
     neutral("ts_tensors_count", ts_tensors_count(NULL) == 0);
     neutral("ts_tensors_name", !ts_tensors_name(NULL, 0));
+    neutral("ts_plan_device", !ts_plan_device(NULL));
     neutral("ts_tokenizer_encode", !ts_tokenizer_encode(NULL, "a", 1, false, &count) && count == 0);
     neutral("ts_tokenizer_decode", !ts_tokenizer_decode(NULL, two, 2, &bytes) && bytes == 0);
 }
