@@ -25,7 +25,8 @@ typedef struct exchange {
     moments pass;                 /* the first two by their numbers there, from 1; needs below 0, and first */
     /* Buckets: with written sums; with sums over all ranks; with updated pieces; with weights that have come */
     int ready, summed, renewed, there;
-    bool sends, stops; /* sums go out as they are written; a plan failed */
+    bool sends, stops;                 /* sums go out as they are written; a plan failed */
+    int sent[MOST_BUCKET + 1], n_sent; /* of buckets with any, in their order: before which kernel sums went out */
     pthread_t round;
     bool goes_round;        /* weights are on their way, by that thread */
     ts_error e;             /* the threads' own */
@@ -122,6 +123,14 @@ static void tell(exchange *x, int *counts, int now, bool good)
 static int bucket_end(const shards *z, int bucket) /* of its groups, which begin at N_RULE * bucket */
 {
     return N_RULE * (bucket + 1) < z->n_group ? N_RULE * (bucket + 1) : z->n_group;
+}
+
+static int64_t bucket_elements(const shards *z, int bucket)
+{
+    int64_t n = 0;
+    for (int i = N_RULE * bucket; i < bucket_end(z, bucket); i++)
+        n += z->group[i].n;
+    return n;
 }
 
 /* ---- weights, while what follows is computed ---- */
@@ -245,6 +254,15 @@ static void *sum_all(void *of)
     return NULL;
 }
 
+/* To the thread that sends: buckets up to `ready`, before that kernel of the pass. */
+static void send(exchange *x, int ready, int kernel, bool good)
+{
+    for (int i = x->ready; i < ready; i++)
+        if (bucket_elements(x->shards, x->sums.bucket[i]))
+            x->sent[x->n_sent++] = kernel;
+    tell(x, &x->ready, ready, good);
+}
+
 static void reached(void *user, int i)
 {
     exchange *x = user;
@@ -252,7 +270,7 @@ static void reached(void *user, int i)
     if (x->pass.bucket[i] < 0)
         await_idle(x, &x->there, -x->pass.bucket[i]);
     else if (x->sends)
-        tell(x, &x->ready, x->pass.bucket[i], true);
+        send(x, x->pass.bucket[i], x->pass.kernel[i], true);
 }
 
 bool exchange_pass(step *s, const step_result *r, ts_error *e)
@@ -268,12 +286,12 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
 {
     exchange *x = s->shards->exchange;
     pthread_t thread;
-    x->ready = x->summed = 0;
+    x->ready = x->summed = x->n_sent = 0;
     const bool computed = x->shards->n_device > 1; /* by all of them, as a whole */
     x->sends = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
     const bool good = computed || (exchange_pass(s, r, e) && shards_bring(s, s->plan, e));
     const double end = seconds_now();
-    tell(x, &x->ready, x->sums.n, good);
+    send(x, x->sums.n, INT_MAX, good);
     if (!x->sends)
         sum_all(x), x->waited += seconds_now() - end;
     for (int i = 0; i < x->sums.n && await_idle(x, &x->summed, i + 1); i++)
@@ -283,6 +301,7 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
         pthread_join(thread, NULL);
     x->sends = false;
     settle(x), tell_seconds(x, r);
+    r->sent = x->sent, r->n_sent = x->n_sent;
     return good && (!x->e.code || err_set(e, x->e.code, "%s", x->e.text));
 }
 

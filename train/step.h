@@ -75,6 +75,10 @@ typedef struct step_result {
     double *kernels;       /* seconds of each kernel, if asked for; n_kernel */
     int n_kernel;
     double exchanged, waited; /* seconds: with other ranks; of them those in which nothing else was done */
+    /* By bucket of gradients, in the order in which they went to other ranks: before which kernel of the last pass;
+     * INT_MAX: behind all. The step's own */
+    const int *sent;
+    int n_sent;
 } step_result;
 /* The part of an optimizer that is the same for all parameters, or vectors of them. */
 typedef struct step_optimizing {

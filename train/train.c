@@ -9,6 +9,7 @@
 #include "train/report.h"
 #include "train/train_parts.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,14 @@ static double memory_used(void)
     return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : 0;
 }
 
+static void log_exchange(const step_result *r, cJSON *row)
+{
+    js_put(row, "exchange_ms:%g,exposed_ms:%g", 1e3 * r->exchanged, 1e3 * r->waited);
+    cJSON *list = js_array(row, "sent_before");
+    for (int i = 0; i < r->n_sent; i++)
+        cJSON_AddItemToArray(list, r->sent[i] < INT_MAX ? cJSON_CreateNumber(r->sent[i]) : cJSON_CreateNull());
+}
+
 /* A row of metrics.jsonl. Steps count from 0 there, as loss curves do; people are told from 1. */
 static bool log_step(training *t, const step_result *r, double seconds, bool skipped, ts_error *e)
 {
@@ -151,7 +160,7 @@ static bool log_step(training *t, const step_result *r, double seconds, bool ski
         js_number(row, "scale", r->scale);
     js_put(row, "ms:%g,tokens_per_s:%g,memory_bytes:%g", m.ms, m.rate, m.memory);
     if (t->ranks.count > 1)
-        js_put(row, "exchange_ms:%g,exposed_ms:%g", 1e3 * r->exchanged, 1e3 * r->waited);
+        log_exchange(r, row);
     if (skipped)
         js_flag(row, "skipped", true);
     if (!run_row(&t->folder, row, e))

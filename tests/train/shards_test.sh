@@ -145,9 +145,8 @@ for mpi in openmpi mpich; do
         ranks 2 train "$@" --data train.tsv --steps 12 --target $mixed -o $mpi-mixed || wrong "$mpi: 2 ranks of $mixed" "$(cat said)"
         same one $mpi-mixed
         # two processors of PoCL, one for each rank, where nobody says which
-        POCL_DEVICES="pthread pthread" ranks 2 train "$@" --data train.tsv --steps 12 --target opencl --json -o $mpi-opencl &&
+        POCL_DEVICES="pthread pthread" ranks 2 train "$@" --data train.tsv --target opencl --dry-run --json -o $mpi-opencl &&
             tr -d ' \n\t' <said | grep -q '"devices":\["opencl:0","opencl:1"\]' || wrong "$mpi: 2 ranks of one of two devices each" "$(cat said)"
-        same one $mpi-opencl
     fi
     for n in 2 8; do
         ranks $n train $wide -o $mpi-wide$n || wrong "$mpi: $n ranks of several buckets end with $?" "$(cat said)"
@@ -156,6 +155,11 @@ for mpi in openmpi mpich; do
 import json, sys
 for row in map(json.loads, open(sys.argv[1])):
     assert row["exchange_ms"] > 0 and 0 <= row["exposed_ms"] <= row["ms"], row
+    first, last = row["sent_before"][:-1], row["sent_before"][-1]
+    if row["step"] + 1 in (1, 2, 4, 8): # kernel by kernel, so that each has a time
+        assert not any(first), row
+    else: # all but the last bucket are on their way while the backward pass goes on
+        assert len(first) >= 2 and all(first) and first == sorted(first), row
 PY
     done
     ranks 4 train $halves -o $mpi-halves || wrong "$mpi: 4 ranks on halves of a batch" "$(cat said)"
