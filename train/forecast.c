@@ -75,6 +75,15 @@ typedef struct costs {
     int threads;
 } costs;
 
+/* Seconds of a rank's core: what goes between ranks that share cores is copied by these, into memory that both have and
+ * out of it, and of a byte so copied one is read and one written. Where a core is left over, that one does it. */
+static double copying(const costs *c, const forecast *w, int count, double size, double byte)
+{
+    enum { COPIES = 2, TOUCHED = 2 };
+    const bool shared = count > 1 && w->core > 0 && count * c->threads >= w->core;
+    return shared ? COPIES * TOUCHED * (1 - 1.0 / count) * size * byte : 0;
+}
+
 /* In the order of step_shard, step_join and what follows there. */
 static void add_row(const step *s, const forecast *w, const costs *c, int count, cJSON *list)
 {
@@ -93,7 +102,8 @@ static void add_row(const step *s, const forecast *w, const costs *c, int count,
                         ranks_seconds(&r, (size_t)(z->n * s->n_parameter) * sizeof(double), &m.net), /* losses, norms */
         climbs = own > 2 ? own / 2 - shards_levels(m.own) : 0,
                  batch = own * c->shard * crowd + climbs * 3 * flat * m.byte + x.waited + flat / count * m.byte + told;
-    const double seconds = all * batch + c->update * crowd * z->ranks->count / count + round.waited,
+    const double copied = (all + 1) * copying(c, w, count, flat, m.byte); /* sums of each batch, and weights */
+    const double seconds = all * batch + c->update * crowd * z->ranks->count / count + round.waited + copied,
                  exchanged = all * x.exchanged + round.exchanged,
                  waited = all * (count > 1 ? x.waited : 0) + round.waited,
                  takes = c->arena + c->weights + shards_bytes(s, m.own, &kept);
