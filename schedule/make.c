@@ -92,7 +92,7 @@ const pass_record plan_passes[N_PASS] = {
                     "no kernel whose first rule says so computes more than one node; an operation, group or stage "
                     "within one, of which a rule says so, is a kernel of its own",
                     pass_apart},
-    [PASS_PLACE] = {"placement", "gives kernels to devices where a schema or the command names several", "kernels",
+    [PASS_PLACE] = {"place", "gives kernels to devices where a schema or the command names several", "kernels",
                     "kernels of one device each, in order, with transfers between them; a part for each device",
                     pass_place},
     [PASS_LOOPS] = {"loops", "makes nests of schema and guess; layouts of weights follow", "kernels",

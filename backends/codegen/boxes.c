@@ -1,7 +1,7 @@
 /* boxes.c - slices of a ring that the device brings by itself, as boxes of a tensor. One lane asks for them; a barrier
  * for each place of the ring counts their bytes, and all lanes wait for its phase. Phases of a place take turns: a bit
  * for each says which parity ends next. What lanes left in these places is shown before the first ones come. */
-#include "backends/codegen/ring.h"
+#include "backends/codegen/rings.h"
 
 #include <string.h>
 

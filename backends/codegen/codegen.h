@@ -3,9 +3,9 @@
  *   kernel of a plan ──> statements ──> text through the back end's dialect (dialect.h) ──> its compiler
  *        │  kernel.c, chunks, copy, prefetch, mask (outside of tiles), tile.c, phase, split, partial (inside),
  *        │  scan, scatter
- *        │  vectors.c (a loop over lanes as one over vectors), value.c, shape.c (how values are computed), vexpr.c
+ *        │  vectors.c (a loop over lanes as one over vectors), value.c, shapes.c (how values are computed), vexpr.c
  *        │  lanes.c (of a part that is a group of them), launch.c (several kernels as one), loop.c (a scan's trips)
- *        └─ cstyle.c, text.c, access.c (expressions and places), cexpr.c, stmt.c, print.c (trees), library.c
+ *        └─ cstyle.c, text.c, offsets.c (expressions and places), cexpr.c, stmt.c, print.c (trees), library.c
  *        └─ count.c, live.c; walk.c, from which touch.c (by lanes: warp.c) and footprint.c (what a tree does)
  *
  * A kernel becomes one function over pointers and a share of the work, and a tile function for each distinct shape of

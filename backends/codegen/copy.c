@@ -1,6 +1,6 @@
 /* copy.c - staging into scratch: what the inner loops read of an operand is copied once, in the order in which they
  * walk it, so that a transposed operand is read in rows by the tile. */
-#include "backends/codegen/ring.h"
+#include "backends/codegen/rings.h"
 #include "backends/codegen/vectors.h"
 
 #include <stdio.h>

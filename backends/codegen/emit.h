@@ -130,7 +130,7 @@ typedef struct stage_state { /* of the stage that is being written */
     const index_list *state;
 } stage_state;
 
-typedef struct bounds { /* split.c: comparisons of the guard under the stage's fold */
+typedef struct bounds { /* guards.c: comparisons of the guard under the stage's fold */
     int n;
     split split[MAX_SPLIT];
     const expr *guard;
@@ -182,13 +182,13 @@ typedef struct tile_list { /* tile.c: those of the kernel */
     tile_made *made[MAX_TILE]; /* in the emitter's arena */
 } tile_list;
 
-typedef struct vector_access { /* vector.c: of the loop over neighbours that is being written */
+typedef struct vector_access { /* accesses.c: of the loop over neighbours that is being written */
     int64_t trips;
     const char *trip;                  /* its variable */
     const move_form *form[RESULT + 1]; /* of each load and of the result; NULL: element by element */
 } vector_access;
 
-typedef struct turned_access { /* turn.c: of the loop over vectors that is being written */
+typedef struct turned_access { /* turns.c: of the loop over vectors that is being written */
     bool of[RESULT + 1];       /* loads, and the result, that are taken from vectors along the loop around */
     const cexpr *trip;         /* which of these is at hand; NULL: outside of that loop */
 } turned_access;
@@ -275,7 +275,7 @@ typedef enum tile_phase { CLEAR, BODY, MERGE, GATHER, CARRY, SPILL, FINISH, TAKE
 bool phase_spills(emitter *m, int64_t sums); /* what follows so many has too few registers beside them */
 /* A part of x, over the sums, that is done first for all of them, and is what x then goes on from; NULL: x is short */
 const expr *phase_step(emitter *m, const expr **x);
-/* access.c: offsets in elements within a load's source, and within the result's place. */
+/* offsets.c: offsets in elements within a load's source, and within the result's place. */
 const affine *source_offset(emitter *m, int load, const affine *const *axis);
 const affine *store_offset(emitter *m, const affine *const *axis);
 const affine *state_offset(emitter *m, const affine *const *axis); /* within the slice of each state */
@@ -325,13 +325,15 @@ int emit_number(const emitter *m, const expr *x); /* of a load */
 void emit_passed(emitter *m, const affine *a); /* in a tile: the axes whose numbers the text of a form will mention */
 /* value.c: values of one element in the innermost loop of a tile, or of the vector that the loop stands at */
 const char *value_spelled(emitter *m, dtype d);
+typedef const expr *value_step(emitter *m, writer *w, const expr *x);
 typedef struct value_pass { /* over the expression of a value, where loops stand: what is to be written in its place */
     const char *name, *does, *requires, *guarantees;
-    const expr *(*run)(emitter *m, writer *w, const expr *x);
+    value_step *run;
 } value_pass;
 enum { N_VALUE_PASS = 4 };
-extern const value_pass value_passes[N_VALUE_PASS];                                /* in their order */
-const expr *shape_value(emitter *m, writer *w, const expr *x);                     /* shape.c: of x as it is, for w */
+extern const value_pass value_passes[N_VALUE_PASS]; /* in their order */
+/* Each in the file of its name. What idioms give is to be written as it is: its functions are in no table. */
+value_step inside_value, idioms_value, products_value, shapes_value;
 const expr *value_through(emitter *m, writer *w, const expr *x, int from, int to); /* x by passes from ... to - 1 */
 const cexpr *value_of(emitter *m, writer *w, const expr *x);     /* by all of them, as it is written */
 const cexpr *value_shaped(emitter *m, writer *w, const expr *x); /* by the last one alone */
@@ -346,7 +348,7 @@ const cexpr *value_combined(emitter *m, const cexpr *a, const cexpr *b); /* by t
 const cexpr *value_sum(emitter *m, const expr *x, const cexpr *acc);     /* acc (+) x */
 /* The value, but what `was` has of elements that there are not: where these are folded into one */
 const cexpr *value_counted(emitter *m, dtype d, const cexpr *value, const cexpr *was);
-/* phase.c: one element of the tile, or one vector, in the innermost loop. */
+/* phases.c: one element of the tile, or one vector, in the innermost loop. */
 void emit_phase(emitter *m, tile_phase ph);
 void emit_dot(emitter *m); /* in place of BODY, of vectors: by one instruction */
 /* Half of so many lanes takes the other half in, until there is one. */
@@ -393,7 +395,7 @@ void carry_arguments(emitter *m, arguments *a, const tile_made *f); /* the state
 void lanes_copy(emitter *m, const copying *c);
 void lanes_held(emitter *m, const copying *c); /* declares what a lane holds of it when it is TAKEN */
 bool lanes_send(emitter *m, const copying *c); /* whether it can be SENT */
-/* vector.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
+/* accesses.c: neighbours that a lane moves at once, around loop q of the tile, which makes all its trips, one for each
  * element. x: the n that are computed in it. stores: into the result. Whether there are any; then there is something to
  * close. */
 bool vector_open(emitter *m, const loop *q, const char *trip, int n, const expr *const *x, bool stores);
@@ -402,7 +404,7 @@ bool vector_reads(const expr *x, const expr *load); /* in x, whatever conditions
 bool vector_moves(void *user, const atom *a);       /* with a variable, or an expression of an axis: int[2] */
 const cexpr *vector_element(const emitter *m,
                             int load); /* within: a load's, or the result's; NULL: it is none of them */
-/* turn.c: accesses along another loop than that over vectors */
+/* turns.c: accesses along another loop than that over vectors */
 void turn_expect(emitter *m);                          /* notes those that may be, for who asks what vectors gain */
 const cexpr *turn_element(const emitter *m, int load); /* the vector at hand, of the result to be stored to; or NULL */
 /* vectors.c: a loop over lanes as one over vectors, where the language has them. */
@@ -424,7 +426,7 @@ void matrix_store(emitter *m, const cexpr *y, const cexpr *value); /* of a run o
 /* held.c: what stages hand on, and carry */
 void held_give(emitter *m);  /* gives it places */
 void held_clear(emitter *m); /* before all loops: zeros where matrix units read what no stage writes */
-/* role.c */
+/* unroll.c */
 bool role_unrolled(const role *r); /* in registers, and its trips are not the elements of one */
 int tile_rows(const emitter *m);   /* the outermost loop in registers over what the tile gives */
 /* chunks.c: how parts share the work. */
@@ -456,12 +458,12 @@ void prefetch_enter(emitter *m, bool shared, int loop);
 void prefetch_leave(emitter *m, bool shared, int loop);
 void emit_fetch(emitter *m); /* in the tile's innermost fold loop, or at its start */
 void emit_prefetch_arguments(emitter *m, arguments *a);
-/* split.c: padding as bounds of loops. */
+/* guards.c: padding as bounds of loops. */
 bool bounds_read(const expr *x, split *c); /* 0 <= place, place < n, and the same written otherwise */
 void bounds_find(emitter *m);              /* of the stage */
 void bounds_tile(emitter *m); /* in the tile, its start being set up: what settles each comparison, and m->term */
 bool bounds_open(emitter *m); /* opens a test around the tile's folds where one is needed */
-/* mask.c: what a mask leaves of a block of rows. */
+/* masks.c: what a mask leaves of a block of rows. */
 #define MASK_TABLE "count"     /* its name in the text */
 void mask_open(emitter *m);    /* before the first stage */
 void mask_check(emitter *m);   /* behind each stage */
@@ -478,11 +480,9 @@ const cexpr *varying_full(emitter *m), *varying_more(emitter *m, int axis, int64
 /* Of a loop over neighbours in a tile that sums up nothing: it is long, and takes those vectors that are there. */
 bool varying_row(const emitter *m, int l, int64_t trips);
 void varying_bounds(emitter *m, int l, trips_way way, const cexpr **from, const cexpr **to); /* narrows them */
-uint32_t varying_always(const emitter *m); /* axes that no serial loop of the tile walks: each element is asked */
+uint32_t ends_always(const emitter *m); /* ends.c: axes that no serial loop of the tile walks: each element is asked */
 const expr *varying_term(emitter *m, const expr *x);        /* what is summed up, where it is there */
 const expr *varying_step(emitter *m, const expr *x, int k); /* of state k */
-/* Where an axis has parts of an extent, rounded up, x may ask for elements behind that: these are zeros. */
-const expr *varying_inside(emitter *m, const expr *x);
 /* A subscript that data say, of a dimension that is `below` */
 const expr *varying_place(emitter *m, const expr *x, const varying *below);
 void varying_name(emitter *m, text *t, int v);  /* of an extent in expressions */
@@ -498,10 +498,8 @@ const cexpr *copy_element(emitter *m, const copying *c); /* the operand's, as me
 const cexpr *copy_index(emitter *m, const source *q, const affine *at); /* where element `at` of the copy lies */
 const cexpr *copy_into(emitter *m, const copying *c, const affine *at);
 const expr *copy_value(emitter *m, const stage *s); /* a padded operand that is copied has its zeros there */
-/* idiom.c: with functions that stand for several of x's. To be written as it is: they are in no table. */
-const expr *with_idioms(emitter *m, const expr *x);
+/* idioms.c */
 bool stays_between(const expr *x, double low, double high); /* whatever is read */
-const expr *with_fused(emitter *m, const expr *x); /* the same of what a fold sums up: products are added at once */
 const expr *without_round_trips(emitter *m, const expr *x); /* conversions that change nothing here */
 /* kernel.c: the loops around tiles */
 void loop_name(const emitter *m, const nest *t, int l, char name[24]); /* its variable: from the axis and its number */

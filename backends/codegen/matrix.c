@@ -363,7 +363,7 @@ void matrix_body(emitter *m)
     trips_leave(m, &was);
 }
 
-strip *units_pass(emitter *m, strip *t)
+strip *matrix_pass(emitter *m, strip *t)
 {
     const role *r = t->kind == T_LOOP ? trips_loop(m, t)->role : NULL;
     unit_loops u;

@@ -71,7 +71,7 @@ const expr *partial_value(emitter *m)
     return m->stage.known ? x_share(m->mem, x_map(m->mem, m->stage.value, partial_one, m)) : m->stage.value;
 }
 
-strip *choices_pass(emitter *m, strip *t)
+strip *partial_pass(emitter *m, strip *t)
 {
     if (m->tile.made && t->kind == T_LOOP && t->ph != BODY && m->stage.known >> t->loop & 1)
         for (strip *rest = t; rest->end - rest->first > 1;)

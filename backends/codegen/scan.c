@@ -162,7 +162,7 @@ static void choose_axes(walking *k)
 void emit_scan(emitter *m)
 {
     const stage *s = m->s;
-    walking k = {.m = m, .x = varying_inside(m, s->value), .w = emit_writer(m), .n = s->value->n_state};
+    walking k = {.m = m, .x = inside_value(m, NULL, s->value), .w = emit_writer(m), .n = s->value->n_state};
     const cexpr *low = cexpr_word(m->mem, "low"), *high = cexpr_word(m->mem, "high");
     int loops = 0;
     choose_axes(&k);

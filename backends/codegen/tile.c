@@ -3,58 +3,12 @@
  * They are loops with constant bounds; those marked @unroll carry pragmas, and the array of accumulators, whose
  * subscripts are constants then, lies in registers. Where the language has vectors, a loop over lanes is one over them
  * (vectors.c). */
-#include "backends/codegen/ring.h"
+#include "backends/codegen/rings.h"
 #include "backends/codegen/trips.h"
 #include "schedule/plan/extents.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- loops ---- */
-/* The first loop over axis a in the tile, if it is serial: it makes fewer trips where an outer loop leaves a rest. */
-static const loop *counting(const emitter *m, int a)
-{
-    for (int l = nest_tile(m->s); l < m->s->nest.n; l++)
-        if (m->s->nest.loop[l].axis == a)
-            return m->s->nest.loop[l].role->serial && !mask_bounds(m, l) ? &m->s->nest.loop[l] : NULL;
-    return NULL;
-}
-
-/* Folded axes of which some trips of the loops outside have less, in whole trips of the tile's loop: that is the same
- * tile, told how many. */
-static uint32_t counted_axes(const emitter *m)
-{
-    uint32_t axes = 0;
-    for (int l = 0; l < nest_tile(m->s); l++) {
-        const loop *q = &m->s->nest.loop[l], *in = counting(m, q->axis);
-        const int64_t rest = nest_left(m->k, m->s, q->axis, l - 1) % q->step;
-        if (m->s->folds >> q->axis & 1 && in && rest && rest % in->step == 0 && q->step % in->step == 0 &&
-            !varying_axis(m, q->axis))
-            axes |= 1u << q->axis;
-    }
-    for (int i = 0; i < m->bounds.n; i++)
-        axes &= ~(m->bounds.split[i].place ? x_axes(m->bounds.split[i].place) : 0);
-    for (int a = 0; a < m->s->n_axis; a++)
-        if (axes >> a & 1 && m->here.cur[a] % counting(m, a)->step)
-            axes &= ~(1u << a);
-    return axes;
-}
-
-static const cexpr *count_of(const emitter *m, int l) /* of trips, which the call says; NULL: it does not */
-{
-    const loop *q = &m->s->nest.loop[l];
-    return m->tile.made->counted >> q->axis & 1 && q == counting(m, q->axis)
-               ? cexpr_word(m->mem, arena_format(m->mem, "%s_trips", m->s->letter[q->axis]))
-               : NULL;
-}
-
-strip *counts_pass(emitter *m, strip *t)
-{
-    const cexpr *count = t->kind == T_LOOP ? count_of(m, t->loop) : NULL;
-    if (count)
-        t->from = emit_whole(m, 0), t->to = count;
-    return t;
-}
 
 /* ---- trips as statements ---- */
 static void write_trips(emitter *m, const strip *t);
@@ -135,7 +89,7 @@ static void write_ring(emitter *m, const strip *t)
 {
     const loop *q = trips_loop(m, t);
     const int64_t scratch = m->data.scratch;
-    ring_open(m, t->loop, int_ceil_div(m->here.cur[q->axis], q->step), count_of(m, t->loop), t->ring);
+    ring_open(m, t->loop, int_ceil_div(m->here.cur[q->axis], q->step), counted_trips(m, t->loop), t->ring);
     write_trips(m, t->in);
     ring_close(m, t->ring);
     m->data.scratch = scratch;
@@ -366,7 +320,7 @@ static void find_arguments(emitter *m, const tile_made *f, arguments *all)
     for (int a = 0; a < m->s->n_axis; a++)
         if (f->counted >> a & 1)
             argument_number(m, all, arena_format(m->mem, "%s_trips", m->s->letter[a]),
-                            emit_whole(m, m->here.cur[a] / counting(m, a)->step));
+                            emit_whole(m, m->here.cur[a] / counted_loop(m, a)->step));
     varying_arguments(m, f, all);
     if (m->stage.carries)
         carry_arguments(m, all, f);
@@ -428,7 +382,7 @@ void print_tile(const emitter *m, const tile_made *f, text *out)
 /* Computes what follows the sums after storing them: loops over rows of the tile read the sums from memory. */
 static void finish_rows(emitter *m)
 {
-    const expr *whole = m->stage.value, *rest = with_idioms(m, whole), *step;
+    const expr *whole = m->stage.value, *rest = idioms_value(m, NULL, whole), *step;
     declare_acc(m, "sums", NULL);
     write_phase(m, SPILL);
     m->tile.sums = "sums";
@@ -494,7 +448,7 @@ static void write_body(emitter *m, tile_made *f)
         const bool tested = bounds_open(m), bare = !tested && nest_tile(m->s) == m->s->nest.n;
         if (bare) /* no loop keeps its names from those of what follows */
             code_open(&m->out.code, (stmt){.kind = S_BLOCK});
-        m->tile.tested = varying_always(m);
+        m->tile.tested = ends_always(m);
         boxes_around(m);
         const expr *fold = m->stage.fold; /* its unit adds nothing, however often */
         if (!m->tile.term || !x_same(m->tile.term, x_unit(m->mem, fold->fn, fold->dtype)))
@@ -560,7 +514,7 @@ static bool serves(emitter *m, const tile_made *f) /* the extents and, at border
     for (int a = 0; same && a < m->s->n_axis; a++) {
         int64_t low, high;
         same = m->here.cur[a] == f->cur[a] ||
-               (f->counted >> a & 1 && m->here.cur[a] < f->cur[a] && m->here.cur[a] % counting(m, a)->step == 0);
+               (f->counted >> a & 1 && m->here.cur[a] < f->cur[a] && m->here.cur[a] % counted_loop(m, a)->step == 0);
         if (!(m->stage.peeled >> a & 1))
             continue;
         affine_range(&m->sp, m->here.axis[a], &low, &high);

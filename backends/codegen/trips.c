@@ -7,16 +7,16 @@
 const trips_pass trips_passes[N_TRIPS_PASS] = {
     {"chunks", "counts together the trips of the loop over cores and of those around it, as chunks that parts share",
      "a nest", "loops whose trips are chunks, each part's own, or all made by each", true, chunks_pass},
-    {"units", "takes the loops of a matrix unit as what the lanes of a warp have of it", "a nest",
-     "no loop is a unit's", false, units_pass},
-    {"vectors", "takes the loop over lanes as one over vectors, where the language has them", "a nest",
+    {"matrix", "takes the loops of a matrix unit as what the lanes of a warp have of it", "a nest",
+     "no loop is a unit's", false, matrix_pass},
+    {"vectors", "vectorizes the loop over lanes, where the language has vectors", "a nest",
      "no loop is over elements of a vector", false, vectors_pass},
     {"lanes", "leaves loops whose trips are lanes to these, where all of them do alike", "a nest",
      "loops that lanes walk apart", false, lanes_pass},
-    {"phases", "takes folded loops out of what is done before and behind the sums", "units, vectors, lanes",
+    {"phases", "takes folded loops out of what is done before and behind the sums", "matrix, vectors, lanes",
      "loops that the phase walks", false, phases_pass},
-    {"rings", "holds slices of several trips where a loop copies ahead", "a nest", "a ring is around its loop", false,
-     rings_pass},
+    {"rings", "stages slices of several trips in a ring, where a loop copies ahead", "a nest",
+     "a ring is around its loop", false, rings_pass},
     {"accesses", "moves at once, around a loop over neighbours, what it reads and writes", "phases",
      "it is around its loop", false, accesses_pass},
     {"cut", "writes full trips apart from a rest", "phases, rings, accesses",
@@ -27,15 +27,15 @@ const trips_pass trips_passes[N_TRIPS_PASS] = {
      "tiles that are half empty at most", true, halves_pass},
     {"sums", "writes tiles apart whose sums the run may end", "halves", "tiles that sum up all, or ask what there is",
      true, sums_pass},
-    {"guards", "makes bounds of loops out of comparisons that say what is padding", "cut",
+    {"guards", "splits guards, comparisons that say what is padding, into bounds of loops", "cut",
      "no trip is made for padding that bounds can leave out", false, guards_pass},
-    {"choices", "writes trips apart whose number decides what is computed", "cut", "their number is known", false,
-     choices_pass},
+    {"partial", "writes trips apart whose number decides what is computed", "cut", "their number is known", false,
+     partial_pass},
     {"masks", "ends loops where a mask leaves nothing", "guards", "no trip is made for what a mask leaves out", true,
      masks_pass},
-    {"counts", "ends loops where the call of a tile says", "masks",
-     "one tile serves calls with more trips and with fewer", false, counts_pass},
-    {"ends", "ends loops where the run does, and writes the trip that may end within apart", "counts",
+    {"counted", "ends loops where the call of a tile says", "masks",
+     "one tile serves calls with more trips and with fewer", false, counted_pass},
+    {"ends", "ends loops where the run does, and writes the trip that may end within apart", "counted",
      "sums of what there is", false, ends_pass},
     {"turns", "takes what has its neighbours along another loop than vectors have as vectors along that loop", "ends",
      "elements change places in registers, and none is moved by itself", false, turns_pass},
@@ -68,6 +68,20 @@ strip *trips_copy(emitter *m, const strip *t)
 strip *trips_wrap(emitter *m, trips_kind kind, strip *t)
 {
     return trips_node(m, (strip){.kind = kind, .ph = t->ph, .loop = t->loop, .shared = t->shared, .in = t});
+}
+
+strip *trips_apart(emitter *m, strip *t, int64_t at)
+{
+    strip *more = trips_copy(m, t);
+    more->first = t->end = at, more->next = t->next;
+    return t->next = more;
+}
+
+strip *trips_two_ways(emitter *m, strip *more, strip *rest, int axis, int64_t left)
+{
+    more = trips_wrap(m, T_IF, more), rest = trips_wrap(m, T_ELSE, rest);
+    more->loop = rest->loop = axis, more->left = rest->left = left, more->next = rest;
+    return more;
 }
 
 bool trips_folds(const emitter *m, const strip *t)

@@ -53,10 +53,11 @@ struct strip {
     strip *in, *next;
 };
 
+typedef strip *trips_step(emitter *m, strip *t);
 typedef struct trips_pass {
     const char *name, *does, *requires, *guarantees;
-    bool around;                         /* it is of loops around tiles, too */
-    strip *(*run)(emitter *m, strip *t); /* what stands in place of t, which is taken out of its list; NULL: nothing */
+    bool around;     /* it is of loops around tiles, too */
+    trips_step *run; /* what stands in place of t, which is taken out of its list; NULL: nothing */
 } trips_pass;
 enum { N_TRIPS_PASS = 20 };
 extern const trips_pass trips_passes[N_TRIPS_PASS]; /* in their order */
@@ -70,6 +71,8 @@ strip *trips_copy(emitter *m, const strip *t);        /* with what is in it, and
 strip *trips_apart(emitter *m, strip *t, int64_t at); /* trips from there on as a node of their own, which is next */
 strip *trips_wrap(emitter *m, trips_kind kind, strip *t); /* t, alone, in a node of that kind */
 strip *trips_node(emitter *m, strip own);                 /* a copy of it */
+/* Where the tile has more than `left` of the axis, else; axis -1: all that it sums up */
+strip *trips_two_ways(emitter *m, strip *more, strip *rest, int axis, int64_t left);
 const loop *trips_loop(const emitter *m, const strip *t);
 bool trips_folds(const emitter *m, const strip *t); /* the loop's axis */
 bool trips_even(const emitter *m, int l); /* one trip of loop l of the tile after the other, none of them left out */
@@ -87,28 +90,17 @@ const source *sources_save(const emitter *m); /* of the stage's loads; what is c
 void sources_back(emitter *m, const source *was);
 
 bool lanes_to_one(const emitter *m, const strip *t); /* a loop that is left to lanes: the first has what they sum up */
-strip *chunks_pass(emitter *m, strip *t);            /* chunks.c */
 void chunks_open(emitter *m, const strip *c);        /* what is around the chunks c */
 void emit_tile(emitter *m, const strip *t);          /* tile.c: its call */
-strip *units_pass(emitter *m, strip *t);             /* matrix.c */
-strip *vectors_pass(emitter *m, strip *t);           /* vectors.c */
-strip *tails_pass(emitter *m, strip *t);             /* vectors.c */
-strip *dots_pass(emitter *m, strip *t);              /* vectors.c */
-strip *lanes_pass(emitter *m, strip *t);             /* lanes.c */
-strip *phases_pass(emitter *m, strip *t);            /* phase.c */
-strip *rings_pass(emitter *m, strip *t);             /* ring.c */
-strip *accesses_pass(emitter *m, strip *t);          /* vector.c */
-strip *cut_pass(emitter *m, strip *t);               /* cut.c */
-strip *borders_pass(emitter *m, strip *t);           /* cut.c */
-bool bounds_touch(emitter *m, const strip *t, int64_t trip, bool low); /* split.c */
-strip *halves_pass(emitter *m, strip *t);                              /* varying.c */
-strip *sums_pass(emitter *m, strip *t);                                /* varying.c */
-strip *guards_pass(emitter *m, strip *t);                              /* split.c */
-strip *choices_pass(emitter *m, strip *t);                             /* partial.c */
-strip *masks_pass(emitter *m, strip *t);                               /* mask.c */
-strip *counts_pass(emitter *m, strip *t);                              /* tile.c */
-strip *ends_pass(emitter *m, strip *t);                                /* varying.c */
-strip *turns_pass(emitter *m, strip *t);                               /* turn.c */
-strip *unroll_pass(emitter *m, strip *t);                              /* role.c */
+bool bounds_touch(emitter *m, const strip *t, int64_t trip, bool low); /* guards.c */
 void turn_open(emitter *m, const strip *t);                            /* before the loop t: what is read */
 void turn_close(emitter *m, const strip *t);                           /* behind it: what is stored */
+/* The first loop over axis a in the tile, if it is serial: what loops outside clip makes fewer trips of it. */
+const loop *counted_loop(const emitter *m, int a);
+uint32_t counted_axes(const emitter *m);             /* folded, of which calls of the tile say how many trips */
+const cexpr *counted_trips(const emitter *m, int l); /* that the call says of loop l; NULL: it does not */
+
+/* Each in the file of its name */
+trips_step chunks_pass, matrix_pass, vectors_pass, lanes_pass, phases_pass, rings_pass, accesses_pass, cut_pass,
+    borders_pass, halves_pass, sums_pass, guards_pass, partial_pass, masks_pass, counted_pass, ends_pass, turns_pass,
+    tails_pass, dots_pass, unroll_pass;

@@ -13,31 +13,15 @@ const char *value_spelled(emitter *m, dtype d)
 }
 
 /* ---- passes ---- */
-static const expr *inside(emitter *m, writer *w, const expr *x)
-{
-    (void)w;
-    return varying_inside(m, x);
-}
-
-static const expr *idioms(emitter *m, writer *w, const expr *x)
-{
-    (void)w;
-    return with_idioms(m, x);
-}
-
-static const expr *fused(emitter *m, writer *w, const expr *x)
-{
-    return w->sums && x_folds_by(m->stage.fold, "add") ? with_fused(m, x) : x;
-}
-
 const value_pass value_passes[N_VALUE_PASS] = {
     {"inside", "asks of elements that may lie behind the end of the run's extents whether they are there",
-     "what a stage computes", "zeros where nothing is", inside},
+     "what a stage computes", "zeros where nothing is", inside_value},
     {"idioms", "takes one function for several operations that the library knows as one", "inside",
-     "functions of the library, which are in no table", idioms},
-    {"products", "adds products that are summed up at once", "idioms", "multiply-adds, where a stage adds", fused},
+     "functions of the library, which are in no table", idioms_value},
+    {"products", "adds products that are summed up at once", "idioms", "multiply-adds, where a stage adds",
+     products_value},
     {"shapes", "settles how each part is computed: once, as a vector, or one element after another", "products",
-     "parts with a shape; those used more than once are to have a name", shape_value},
+     "parts with a shape; those used more than once are to have a name", shapes_value},
 };
 
 static const cexpr *written(emitter *m, writer *w, const expr *x)
@@ -59,7 +43,7 @@ const cexpr *value_of(emitter *m, writer *w, const expr *x)
 
 const cexpr *value_shaped(emitter *m, writer *w, const expr *x)
 {
-    return written(m, w, shape_value(m, w, x));
+    return written(m, w, shapes_value(m, w, x));
 }
 
 int64_t value_width(const emitter *m, dtype d)

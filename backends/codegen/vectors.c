@@ -78,7 +78,7 @@ static bool vector_near(emitter *m, const affine *at, int along, int axis, int64
            !affine_uses(affine_add(&m->sp, at, affine_var(&m->sp, along), -apart), vector_moves, own);
 }
 
-static bool lies_apart(emitter *m, int load, int axis, int n, int64_t apart) /* n elements of it, by so many each */
+bool vector_lies(emitter *m, int load, int axis, int n, int64_t apart)
 {
     const int own = var_add(&m->sp, "", 0, n - 1);
     const position was = vector_go(m, axis, affine_var(&m->sp, own), 1);
@@ -93,7 +93,7 @@ static bool lies_apart(emitter *m, int load, int axis, int n, int64_t apart) /* 
 
 bool vector_runs(emitter *m, int load, int axis, int n)
 {
-    return lies_apart(m, load, axis, n, 1);
+    return vector_lies(m, load, axis, n, 1);
 }
 
 /* Whether every n elements of the result, from each multiple of n, are contiguous; of a shorter loop all of them */
@@ -210,30 +210,6 @@ void vectors_find(emitter *m)
     m->tile.turned = (turned_access){0};
 }
 
-static const loop *dot_loop(const emitter *m) /* within that over vectors; NULL: there is none */
-{
-    const loop *q = &m->s->nest.loop[m->s->nest.n - 1];
-    return q->role->dot ? q : NULL;
-}
-
-static bool bare(const expr *x) /* a product of what is read, padding aside */
-{
-    x = x_uncast(x);
-    return x_is_call(x, "mul") && x_uncast(x->arg[0])->kind == X_LOAD && x_uncast(x->arg[1])->kind == X_LOAD;
-}
-
-/* Whether an instruction takes it: what it multiplies are neighbours, those of one lane behind those of another */
-static bool takes_dot(emitter *m)
-{
-    const loop *q = dot_loop(m);
-    const dot_form *f = m->p->on->dot;
-    const vector_loop *v = &m->tile.vectors;
-    int load[2];
-    return q && f && nest_dots(m->s, f, v->axis, load) && bare(m->tile.term) && m->here.cur[q->axis] >= f->n &&
-           v->count == v->n && vector_runs(m, load[0], q->axis, f->n) && vector_runs(m, load[1], q->axis, f->n) &&
-           lies_apart(m, load[1], v->axis, v->n, f->n);
-}
-
 int64_t vectors_of(const emitter *m) /* that the loop over lanes has */
 {
     const int n = m->tile.vectors.n;
@@ -264,59 +240,4 @@ strip *vectors_pass(emitter *m, strip *t)
     if (t->kind == T_LOOP && m->tile.vectors.n && t->loop == nest_last(m->s))
         t->kind = T_VECTORS, t->in = NULL;
     return t;
-}
-
-/* Ends the loop early where a mask or the run's extents leave fewer than `trips` elements. The last vector may go
- * beyond: nobody reads that. */
-static void end_vectors(emitter *m, strip *t, int64_t trips)
-{
-    const int l = nest_last(m->s), n = m->tile.vectors.n;
-    const cexpr *from = emit_whole(m, 0), *to = NULL;
-    if (t->ph != CLEAR && mask_bounds(m, l))
-        m->tile.made->masked = true, to = mask_end(m, l, trips);
-    else if (t->ph == FINISH && varying_row(m, l, trips)) {
-        to = emit_whole(m, trips);
-        varying_bounds(m, l, VECTORS_LEFT, &from, &to);
-    }
-    if (to)
-        t->from = emit_whole(m, t->first), t->to = cexpr_floor(m->mem, cexpr_plus(m->mem, to, n - 1), n, false);
-}
-
-strip *tails_pass(emitter *m, strip *t)
-{
-    const loop *q = last_loop(m);
-    const int n = m->tile.vectors.n;
-    if (t->kind != T_VECTORS)
-        return t;
-    strip *one = trips_node(m, (strip){.kind = T_PHASE, .ph = t->ph});
-    if (m->s->folds >> q->axis & 1 && t->ph != CLEAR && t->ph != BODY)
-        return t->ph == MERGE ? one : trips_wrap(m, T_FIRST, one);
-    const int64_t trips = vectors_trips(m, t->ph), full = trips / n, rest = t->ph == CLEAR ? 0 : trips % n;
-    t->in = one, t->first = 0, t->end = full, t->left = n;
-    if (t->ph == CLEAR) /* all of each */
-        t->end = int_ceil_div(trips, n);
-    end_vectors(m, t, trips);
-    strip *last = rest ? trips_copy(m, t) : NULL;
-    if (!last)
-        return t;
-    last->first = full, last->end = full + 1, last->left = rest;
-    last->from = last->to ? emit_whole(m, full) : NULL;
-    if (t->to)
-        t->to = cexpr_least(m->mem, emit_whole(m, full), t->to);
-    t->next = last;
-    return full ? t : last;
-}
-
-strip *dots_pass(emitter *m, strip *t)
-{
-    const loop *within = m->tile.vectors.n && t->ph == BODY && t->kind == T_PHASE ? dot_loop(m) : NULL;
-    if (!within)
-        return t;
-    if (takes_dot(m)) {
-        t->kind = T_DOT;
-        return t;
-    }
-    strip *each = trips_wrap(m, T_LOOP, t);
-    each->loop = m->s->nest.n - 1, each->end = m->here.cur[within->axis], each->left = 1;
-    return each;
 }

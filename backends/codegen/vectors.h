@@ -1,7 +1,7 @@
 /* vectors.h - a tile's loop over lanes in vectors: for the files that write tiles.
  *
  *   vectors.c  whether a tile has them, its loops over vectors, and what is done in each
- *   shape.c    how each part of a value is computed
+ *   shapes.c   how each part of a value is computed
  *   vexpr.c    values of vectors, as that says
  *   vcast.c    elements of another kind, and as memory has them
  *
@@ -28,7 +28,7 @@ bool vector_casts(const emitter *m, dtype to, dtype from); /* whether vectors ca
 const cexpr *vector_cast(emitter *m, dtype to, const expr *what, const cexpr *x); /* x: what is turned into it */
 const cexpr *vector_load(emitter *m, element e, const cexpr *place);
 void vector_store(emitter *m, element e, const cexpr *place, const cexpr *value); /* a statement */
-/* shape.c: how a part of a value is computed where loops stand. */
+/* shapes.c: how a part of a value is computed where loops stand. */
 typedef enum shape {
     ONE,            /* a number: loops go over elements one by one */
     SPREAD,         /* a number, which all elements of a vector have in common, in each of them */
@@ -67,7 +67,9 @@ void vectors_leave(emitter *m);
 /* The axis goes on by so many steps of `at`; where it was, for vector_back. */
 position vector_go(emitter *m, int axis, const affine *at, int64_t by);
 void vector_back(emitter *m, int axis, position was);
-bool vector_runs(emitter *m, int load, int axis, int n); /* where the loops stand n elements of it are neighbours */
+/* Where the loops stand, n elements of it by so many each, or neighbours */
+bool vector_lies(emitter *m, int load, int axis, int n, int64_t apart);
+bool vector_runs(emitter *m, int load, int axis, int n);
 const cexpr *vector_down(emitter *m, dtype d, const cexpr *value, const cexpr *by); /* element `by` becomes the first */
 const cexpr *vector_dot(emitter *m, const cexpr *acc); /* what comes to the sums of the stage by one instruction */
 bool vector_combines(emitter *m, const fn *f, dtype d);

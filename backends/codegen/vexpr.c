@@ -1,5 +1,5 @@
 /* vexpr.c - values of vectors: what a loop over lanes computes for several neighbours at once, each part in the shape
- * that the pass says (shape.c). Truth is a mask: -1 or 0, in whole numbers of 4 bytes. */
+ * that the pass says (shapes.c). Truth is a mask: -1 or 0, in whole numbers of 4 bytes. */
 #include "backends/codegen/vectors.h"
 
 #include <string.h>

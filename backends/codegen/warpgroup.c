@@ -2,7 +2,7 @@
  * group, of which descriptors tell, while warps wait. Descriptors are the same in all of these warps: they say where
  * the first one's rows are. What comes to a batch of such products begins and ends with the tile's step. */
 #include "backends/codegen/fragment.h"
-#include "backends/codegen/ring.h"
+#include "backends/codegen/rings.h"
 #include "backends/codegen/trips.h"
 
 #include <string.h>

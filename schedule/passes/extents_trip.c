@@ -1,5 +1,5 @@
 /* extents_trip.c - extents within trips. What of a trip follows variables is found with all else of the graph that the
- * scan is of (extents_find.c). The plan of one trip has a graph of its own, in which weights were computed and results
+ * scan is of (extents.c). The plan of one trip has a graph of its own, in which weights were computed and results
  * are apart: both graphs are walked side by side, and what a node was is what it follows. */
 #include "graph/ir/trip.h"
 #include "schedule/passes/passes.h"

@@ -1,9 +1,9 @@
 /* passes.h - steps from a graph to a plan, one file each: plan_make's table has their order and what each guarantees.
  * What they make is the plan's, nodes are the graph's; one that fails leaves its reason in e.
  *
- * The room:  the graph:   scan_join, known, extents_find, common, alternatives (blocks)
+ * The room:  the graph:   join, known, extents, common, alternatives (blocks)
  *            kernels:     checkpointing (checkpointing_cut), apart
- *            loops:       loops (split, split_states, mask, mask_stream), scan_plan
+ *            loops:       loops (split, split_states, mask, mask_stream), scans
  *            memory:      memory (beside, reuse), launches */
 #pragma once
 #include "schedule/plan/plan.h"

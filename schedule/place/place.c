@@ -7,7 +7,7 @@
 #include "graph/ir/group.h"
 #include "schedule/fuse/fuse.h"
 #include "schedule/place/place.h"
-#include "schedule/passes/scan_plan.h"
+#include "schedule/passes/scans.h"
 #include "schedule/schema/schema.h"
 
 #include <limits.h>

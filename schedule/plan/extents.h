@@ -1,5 +1,5 @@
 /* extents.h - extents that are known when a program runs. A plan is made at the largest extents; which of its extents
- * follow a variable is found by comparing the graph with the same model's at other extents (passes/extents_find.c).
+ * follow a variable is found by comparing the graph with the same model's at other extents (passes/extents.c).
  * What varies is a plain value; expressions are the plan's, or of the arena given. */
 #pragma once
 #include "schedule/plan/plan.h"

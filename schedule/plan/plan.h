@@ -144,7 +144,7 @@ typedef struct trip_copy { /* of so many bytes: a first value of a state, or a r
     int input;             /* of the trip's plan: where to */
     int64_t bytes;
 } trip_copy;
-typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph of its own (scan_plan.c) */
+typedef struct scan_plan { /* a scan's kernel: the plan of one trip, in a graph of its own (scans.c) */
     struct plan *plan;
     graph *g;
     int64_t trips;

@@ -36,6 +36,12 @@ awk -v passes="$dir/passes" '/^$/ { table = 0 }
     /^\| pass \| of \| does \|$/ || table { if (++table == 2) while ((getline row <passes) > 0) print row }' "$SOURCE/DESIGN.md" >"$dir/DESIGN.md"
 [ -z "${BLESS:-}" ] || cp "$dir/DESIGN.md" "$SOURCE/DESIGN.md"
 diff -u "$SOURCE/DESIGN.md" "$dir/DESIGN.md" >&2 || wrong "the passes of DESIGN.md are stale: ./dev bless writes them"
+# Each is a file of its name.
+while read -r _ name _ of _; do
+    case $of in plan) from="schedule/fuse schedule/passes schedule/place graph/ir" ;; *) from=backends/codegen ;; esac
+    found=$(for folder in $from; do ls "$SOURCE/$folder/$name.c" 2>/dev/null; done || true)
+    [ -n "$found" ] || wrong "the pass $name has no file of its name in $from"
+done <"$dir/passes"
 # `-` is what the page says
 writes() { # BEGINNING ARGUMENT...: standard output holds a line that begins so
     checked=$((checked + 1))

@@ -1,4 +1,4 @@
-/* phase.c - each phase of a tile, of one element or of one vector: what stands in its innermost loop. */
+/* phases.c - each phase of a tile, of one element or of one vector: what stands in its innermost loop. */
 #include "backends/codegen/trips.h"
 #include "backends/codegen/vectors.h"
 

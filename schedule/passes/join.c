@@ -1,4 +1,4 @@
-/* scan_join.c - the pass that makes one scan of two: where one makes all that another does, over the same operands, as
+/* join.c - the pass that makes one scan of two: where one makes all that another does, over the same operands, as
  * the trips that a gradient keeps states of make all that the scan itself does, both are computed by it.
  *
  * Requires: a graph. Guarantees: roots of the same values; trips that are the same are made once. */

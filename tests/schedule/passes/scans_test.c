@@ -1,4 +1,4 @@
-/* scan_plan_test.c - plans of scans: nothing grows with the trips but what is gathered; weights are laid out once, for
+/* scans_test.c - plans of scans: nothing grows with the trips but what is gathered; weights are laid out once, for
  * the kernels of a trip; little work is planned for one worker. And scans of which one makes all that another does are
  * one. Scans of one worker stand beside one another. */
 /* ctest: fast */

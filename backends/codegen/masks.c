@@ -1,4 +1,4 @@
-/* mask.c - blocks of rows are walked as far as a mask leaves something (schedule/passes/mask.h): a table says how far,
+/* masks.c - blocks of rows are walked as far as a mask leaves something (schedule/passes/mask.h): a table says how far,
  * `limit` holds it, in grains, and loops along the masked axis end there. Behind the stage that finds the largest score
  * of each row a block in which one is too small begins again, and is walked whole. */
 #include "backends/codegen/trips.h"

@@ -1,4 +1,4 @@
-/* shape.c - how each part of a value is computed where loops stand: of one element, or of a vector of neighbours. In a
+/* shapes.c - how each part of a value is computed where loops stand: of one element, or of a vector of neighbours. In a
  * loop over vectors a part is the same for all of them, or a vector: neighbours in memory, an operation of the vectors
  * of its arguments, a function that the library has for vectors. What is none of these is computed for one element
  * after another. What is used more than once, in each case, gets a name. */
@@ -172,7 +172,7 @@ static void count(emitter *m, writer *w, const expr *x, int times, bool maybe)
         count(m, w, x->arg[k], times_said(m, w, x, how, k), maybe || (how == ONE && x_is_choice(x) && k > 0));
 }
 
-const expr *shape_value(emitter *m, writer *w, const expr *x)
+const expr *shapes_value(emitter *m, writer *w, const expr *x)
 {
     w->part = NULL, w->n_part = w->cap_part = 0;
     count(m, w, x, 1, false);

@@ -1,4 +1,4 @@
-/* idiom_test.c - 1 + erf(x), and GELU, as one function: as near as they say, exact at the ends, and only where that is
+/* idioms_test.c - 1 + erf(x), and GELU, as one function: as near as they say, exact at the ends, and only where that is
  * asked. What is rounded to integers by a scale is the same as by a division, next to every half, too. */
 #include "graph/ir/graph.h"
 #include "tests/check.h"

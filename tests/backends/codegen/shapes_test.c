@@ -1,4 +1,4 @@
-/* shape_test.c - how parts of a value are computed in a loop over vectors: what all elements have in common, what lies
+/* shapes_test.c - how parts of a value are computed in a loop over vectors: what all elements have in common, what lies
  * side by side, choices of each kind; and which parts are used more than once. */
 /* ctest: fast */
 #include "backends/codegen/vectors.h"
@@ -31,7 +31,7 @@ static void is(emitter *m, const expr *x, const char *want)
 {
     writer w = emit_writer(m);
     text out = {0};
-    print(m, &w, shape_value(m, &w, x), &out);
+    print(m, &w, shapes_value(m, &w, x), &out);
     CHECK_TEXT(text_str(&out), want);
     text_free(&out);
 }

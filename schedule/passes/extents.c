@@ -1,4 +1,4 @@
-/* extents_find.c - the pass that finds which extents follow variables. The graph stands at the bound of each; beside it
+/* extents.c - the pass that finds which extents follow variables. The graph stands at the bound of each; beside it
  * are the same model's at other extents. From those where one variable is a step less it is learned what follows that
  * one: each is walked with the plan's graph from the results down; a node is the same where the expression of its
  * element is, and only extents of axes and whole numbers in it differ, which become sums of multiples of the variables.

@@ -1,4 +1,4 @@
-/* ring.h - several slices in a ring: those of later trips come while one is summed. For the tile's loops alone.
+/* rings.h - several slices in a ring: those of later trips come while one is summed. For the tile's loops alone.
  * At the head of a trip its slice is there and the next `slots - 1` are on their way; a slot is written again only
  * behind the barrier that ends the trip which read it. A ring is a plain value of the loop's writer; what it points to
  * is of the emitter's arena. */
@@ -34,7 +34,7 @@ void boxes_begin(emitter *m, ring *r); /* before the first ones */
 void boxes_send(emitter *m, const ring *r, const cexpr *slot, const cexpr *when);
 void boxes_wait(emitter *m, const ring *r, const cexpr *slot); /* until those in the slot have come */
 void boxes_end(emitter *m, const ring *r);                     /* behind the loop */
-/* ring.c */
+/* rings.c */
 const char *ring_name(const emitter *m, const char *what, const ring *r);   /* a variable of the ring's own */
 const cexpr *ring_value(const emitter *m, const char *what, const ring *r); /* what it holds */
 const cexpr *ring_place(emitter *m, const ring *r, int i, const cexpr *slot, bool written); /* of slice i in the slot */

@@ -1,5 +1,5 @@
-/* scan_plan.c - the pass that plans scans: a plan of one trip for each. */
-#include "schedule/passes/scan_plan.h"
+/* scans.c - the pass that plans scans: a plan of one trip for each. */
+#include "schedule/passes/scans.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "schedule/passes/launches.h"

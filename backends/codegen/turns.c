@@ -1,4 +1,4 @@
-/* turn.c - tiles of which an operand, or the result, has its neighbours along another loop in registers than that over
+/* turns.c - tiles of which an operand, or the result, has its neighbours along another loop in registers than that over
  * vectors: these are n vectors along that loop, of which elements are exchanged in registers, and no element is moved
  * by itself.
  *

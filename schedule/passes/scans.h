@@ -1,4 +1,4 @@
-/* scan_plan.h - scans in a plan. What one trip computes is planned by itself, as parts of a plan over several devices
+/* scans.h - scans in a plan. What one trip computes is planned by itself, as parts of a plan over several devices
  * are: with fusion, loops, layouts and an arena, which all trips share. Its inputs are the states, the rows at hand,
  * the rows to be gathered, and what is read from outside; weights are laid out as its kernels walk them, once, among
  * those of the plan around it. States are rewritten in place where that is harmless, and gathered rows are written

@@ -1,4 +1,4 @@
-/* vector.c - vector accesses: what a loop over neighbours reads and writes of memory, a lane of a group moves as many
+/* accesses.c - vector accesses: what a loop over neighbours reads and writes of memory, a lane of a group moves as many
  * bytes at once as the places allow. Reads come before the loop and writes behind it; between them elements are
  *
  *   union { uint4 at[1]; float one[4]; } v0;          v0 of load 0, vy of the result

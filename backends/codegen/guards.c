@@ -1,4 +1,4 @@
-/* split.c - padding without tests. Where a fold adds what a guard lets through ("inside ? x[...] : 0", times a
+/* guards.c - padding without tests. Where a fold adds what a guard lets through ("inside ? x[...] : 0", times a
  * weight; the lowest number under a max), a point outside adds nothing, so the loops may leave it out: each comparison
  * of the guard with a bound becomes a bound of the last loop of the tile that it depends on.
  *

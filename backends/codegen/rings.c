@@ -1,4 +1,4 @@
-/* ring.c - slices of several trips in a ring. Where a loop of the tile holds N slices of what it copies, those of the
+/* rings.c - slices of several trips in a ring. Where a loop of the tile holds N slices of what it copies, those of the
  * next N - 1 trips are on their way while one is summed:
  *
  *   the first N - 1 slices                      each a sending
@@ -13,7 +13,7 @@
  *
  * What cannot be sent, or where nothing is, is taken into registers in front of the sums and put behind them. The last
  * slice may have less than a step of the axis: what is not there of it becomes zeros, which the sums leave out. */
-#include "backends/codegen/ring.h"
+#include "backends/codegen/rings.h"
 #include "backends/codegen/trips.h"
 
 const char *ring_name(const emitter *m, const char *what, const ring *r)

@@ -1,4 +1,4 @@
-/* access.c - where a stage's loads and results are: offsets as forms of its axes. */
+/* offsets.c - where a stage's loads and results are: offsets as forms of its axes. */
 #include "backends/codegen/emit.h"
 #include "schedule/plan/extents.h"
 #include "schedule/nest/kept.h"

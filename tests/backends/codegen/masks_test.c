@@ -1,5 +1,5 @@
 /* ctest: large Og
- * mask_test.c - attention under masks: what the C target leaves out gives the interpreter's numbers, and the bits of
+ * masks_test.c - attention under masks: what the C target leaves out gives the interpreter's numbers, and the bits of
  * loops that leave nothing out; rows of which everything is masked, by the triangle and by padding before the first
  * word, too. */
 #include "graph/base/base.h"

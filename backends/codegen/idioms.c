@@ -1,4 +1,4 @@
-/* idiom.c - compositions that have a function of their own, or say nothing, in place of what they are written in. */
+/* idioms.c - compositions that have a function of their own, or say nothing, in place of what they are written in. */
 #include "backends/codegen/emit.h"
 
 #include <math.h>
@@ -8,9 +8,6 @@
 static const fn one_and_erf = {.name = "one_and_erf", .arity = 1, .result = R_SAME, .c_real = "one_and_erf($0)"};
 /* x (1 + erf(x / sqrt(2))) / 2: two products and a comparison less than by its parts */
 static const fn fast_gelu = {.name = "fast_gelu", .arity = 1, .result = R_SAME, .c_real = "fast_gelu($0)"};
-
-/* a b + c, rounded once, as folds add what they multiply */
-static const fn fused = {.name = "fma", .arity = 3, .result = R_SAME, .c_real = "FMA($0, $1, $2)"};
 
 /* x / s for quotients that become whole numbers of at most 17 bits: it may differ from division in bits that those do
  * not tell apart. */
@@ -200,25 +197,8 @@ static const expr *idiom(void *user, const expr *x)
     return x->dtype == TS_F32 ? without_zero(user, rounded_of(user, gelu_of(user, one_and_erf_of(user, x)))) : x;
 }
 
-const expr *with_idioms(emitter *m, const expr *x)
+const expr *idioms_value(emitter *m, writer *w, const expr *x)
 {
+    (void)w;
     return m->p->reference ? x : x_map(m->mem, x, idiom, m->mem);
-}
-
-/* Sums of products that are written out where a fold adds up more of them, not those by which a place is found */
-static const expr *fused_of(arena *mem, const expr *x)
-{
-    const bool sum = x_is_call(x, "add");
-    for (int i = 1; i >= 0 && x->dtype == TS_F32 && sum; i--)
-        if (x_is_call(x->arg[i], "mul"))
-            return called(mem, x, &fused,
-                          (const expr *[]){x->arg[i]->arg[0], x->arg[i]->arg[1], fused_of(mem, x->arg[1 - i])});
-    return x_is_call(x, "mul") && x->dtype == TS_F32
-               ? x2(mem, "mul", fused_of(mem, x->arg[0]), fused_of(mem, x->arg[1]))
-               : x;
-}
-
-const expr *with_fused(emitter *m, const expr *x)
-{
-    return m->p->reference ? x : fused_of(m->mem, x);
 }
