@@ -1,6 +1,7 @@
 /* derive.c - the gradient of one node by its definition: derivative of the element, times what arrives, sent where the
  * element was read. */
 #include "autodiff/autodiff.h"
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* derived.c - weights computed from others, as for products in fewer operations: what one is computed from becomes an
  * input of a small graph of its own, so that all weights computed alike share a plan and a program. */
 #include "backends/derived.h"
+#include "graph/eval/eval.h"
 #include "schedule/make.h"
 #include "graph/ir/known.h"
 #include "graph/ir/graph.h"

@@ -6,6 +6,7 @@
  * first one of those that are left can always go on. Several runs are a pipeline: a device that is done with one goes
  * on with the next, and what waits for what is the same of two runs in order. Each device has the values of one. */
 #include "backends/sites.h"
+#include "graph/eval/eval.h"
 #include "graph/base/clock.h"
 #include "schedule/plan/hazard.h"
 

@@ -1,6 +1,7 @@
 /* weights.c - one weight after the other, largest derived one first: used where it lies, read, drawn or packed by
  * parts that the back end spreads over its workers. */
 #include "backends/weights.h"
+#include "graph/eval/eval.h"
 #include "backends/interrupt.h"
 #include "backends/pages.h"
 

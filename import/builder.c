@@ -2,6 +2,7 @@
  * whose operands are constants becomes a constant itself as long as that is small. Graphs inside steps and functions
  * are gone through each time that somebody passes through them: loops come out unrolled, calls inlined. Steps that
  * nobody can do are gathered, and so are those behind them left out, until everything else was tried. */
+#include "graph/eval/eval.h"
 #include "import/model.h"
 #include "graph/ir/scalar.h"
 

@@ -1,5 +1,6 @@
 /* c.c - the C back end: writes the program, has the compiler build it, lays out weights, runs it on a pinned team. */
 #include "backends/cpu/cpu.h"
+#include "graph/eval/eval.h"
 #include "backends/cache/admin.h"
 #include "backends/c/calibration.h"
 #include "backends/c/custom.h"

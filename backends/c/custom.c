@@ -1,5 +1,6 @@
 /* custom.c - calls of functions of this process from programs. */
 #include "backends/c/custom.h"
+#include "graph/eval/eval.h"
 #include "graph/ir/custom.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* hosted.c - building a plan's program on a device, running it, reading its values. */
 #include "backends/device/hosted.h"
+#include "graph/eval/eval.h"
 #include "backends/outside.h"
 #include "schedule/passes/launches.h"
 

@@ -3,6 +3,7 @@
  * outputs, then constants that are results and what state was before a run. Where a run says extents, the spaces of
  * inputs are at the largest, the extents lie behind them, and the last spaces are what inputs come in, dense. */
 #include "backends/emit/standalone.h"
+#include "graph/eval/eval.h"
 #include "backends/weights.h"
 #include "schedule/plan/extents.h"
 

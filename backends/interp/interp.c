@@ -1,6 +1,7 @@
 /* interp.c - the interpreter as a target: node by node, element by element, from the definitions alone. It fuses
  * nothing, accepts everything, and judges everybody; it is slow. */
 #include "backends/cpu/cpu.h"
+#include "graph/eval/eval.h"
 #include "backends/outside.h"
 
 #include <stdlib.h>

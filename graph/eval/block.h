@@ -3,6 +3,7 @@
  * conditions before what they guard. A block owns its lanes until block_fini and borrows the rest.
  * The room:  eval: nodes -> block: expressions -> contraction: sums of products */
 #pragma once
+#include "graph/eval/eval.h"
 #include "graph/ir/graph.h"
 
 enum { LANES = 256 }; /* elements at a time; their f64 fill 2 KiB */

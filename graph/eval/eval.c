@@ -1,6 +1,7 @@
 /* eval.c - the interpreter: slow, obvious, and the judge of every other way to compute. Reals in double,
  * integers as integers. */
 #include "graph/eval/block.h"
+#include "graph/eval/eval.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/trip.h"
 

@@ -1,4 +1,5 @@
 /* leaf.c - the values of weights and constants: borrowed, seeded, or computed from others. */
+#include "graph/eval/eval.h"
 #include "graph/ir/graph.h"
 #include "graph/base/random.h"
 #include "graph/ir/known.h"

@@ -1,4 +1,5 @@
 /* trips.c - a scan evaluated: all trips one after the other, and the nodes of each. */
+#include "graph/eval/eval.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/trip.h"
 

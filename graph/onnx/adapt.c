@@ -1,5 +1,6 @@
 /* adapt.c - what adapters ask of a call of ONNX. Of the format itself nothing is known here. An attribute of the wrong
  * kind is put on record in the graph, so that every later call fails. */
+#include "graph/eval/eval.h"
 #include "graph/ir/attr.h"
 #include "graph/base/suggest.h"
 #include "graph/ir/rule.h"

@@ -1,4 +1,5 @@
 /* operands.c - operands and attributes of calls, read as adapters need them. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 const node *onnx_in(const onnx_call *c, int i)

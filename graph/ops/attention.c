@@ -1,4 +1,5 @@
 /* attention.c - scaled dot-product attention as a recipe, and the triangles that mask it. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 #include "graph/ops/blocks.h"
 

@@ -1,4 +1,5 @@
 /* count.c - values made of places alone: counting along an axis, and finding places. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* flow.c - branches and loops, gone while a graph is built: a condition that is known picks its branch, a loop whose
  * end is known comes out unrolled, or, where its trips are many and alike, as a scan. A condition known only at run
  * time picks between the results of both branches, or holds the state of a loop that has ended. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"
 

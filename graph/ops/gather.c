@@ -1,5 +1,6 @@
 /* gather.c - reading where another tensor says. Negative places count from the end; places outside are refused
  * when met. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 #include <string.h>

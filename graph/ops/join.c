@@ -1,4 +1,5 @@
 /* join.c - larger tensors out of smaller ones: concatenation, padding, repetition. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* regions.c - the grid of an affine map, and features of boxes: points between elements, weighted by how near they
  * are. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* resize.c - a tensor at other extents: every element of the result is a weighted mean of its neighbours. Places and
  * weights follow from extents alone, so they are tables, one pair for each axis that changes. */
+#include "graph/eval/eval.h"
 #include "graph/ops/taps.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* sequence.c - sequences and optionals, gone while a graph is built: how many values there are is known by then, so a
  * sequence is a list of nodes and an optional is one or none. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 /* ---- helpers ---- */

@@ -1,5 +1,6 @@
 /* sort.c - orders: by a routine that works on keys of a few dtypes; the others become those first. Equal elements keep
  * the order of their places. NaN comes last, or, descending, first. */
+#include "graph/eval/eval.h"
 #include "graph/ir/rule.h"
 
 /* ---- helpers ---- */

@@ -9,6 +9,7 @@
  * Requires: a graph at the bounds. Guarantees: plan.varies, plan.sized; what is computed of the first elements along
  * varying dimensions is what the graph at these extents computes, if sums over varying axes end where these do. */
 #include "graph/affine/linear.h"
+#include "graph/eval/eval.h"
 #include "graph/ir/custom.h"
 #include "graph/ir/rule.h"
 #include "graph/ir/trip.h"

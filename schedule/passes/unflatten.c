@@ -5,6 +5,7 @@
  * looked up at time * i0 + i1 is read at i0, i1: this alone leaves what is computed as it is. Definitions alone are
  * asked. */
 #include "schedule/passes/unflatten.h"
+#include "graph/eval/eval.h"
 #include "graph/affine/linear.h"
 #include "graph/passes/spell.h"
 

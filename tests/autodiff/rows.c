@@ -1,4 +1,5 @@
 #include "tests/autodiff/rows.h"
+#include "graph/eval/eval.h"
 
 #include <math.h>
 #include <stdio.h>

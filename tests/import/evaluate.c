@@ -1,4 +1,5 @@
 #include "tests/import/evaluate.h"
+#include "graph/eval/eval.h"
 
 #include "graph/ir/graph.h"
 

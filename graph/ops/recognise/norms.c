@@ -1,5 +1,6 @@
 /* norms.c - softmax, layer norm and root-mean-square norm spelled out, as exporters wrote them before there were
  * operators. */
+#include "graph/eval/eval.h"
 #include "graph/ir/attr.h"
 #include "graph/ir/recognise.h"
 #include "graph/ir/rule.h"

@@ -1,6 +1,7 @@
 /* Merges of folds of several values: which follow from the steps, and that each gives, whichever parts the points are
  * dealt to, what the fold gives in order: whole numbers exactly. */
 /* ctest: fast */
+#include "graph/eval/eval.h"
 #include "graph/ir/problem.h"
 #include "tests/check.h"
 #include "tests/tuples.h"

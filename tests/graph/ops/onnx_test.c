@@ -2,6 +2,7 @@
  * "Type version operands ; attributes => results": an operand is a constant dtype[shape]=v,v,... (its values repeat;
  * 1, 2, 3, ... when none are given), "-" where it is absent; an attribute of tensor kind is name={operand}. */
 /* ctest: fast */
+#include "graph/eval/eval.h"
 #include "graph/ir/graph.h"
 #include "tests/check.h"
 

@@ -3,6 +3,7 @@
  * marks an operand whose value is known while the graph is built. tests/graph/ops/oracle.py compares the results with
  * numpy's. */
 /* ctest: fast */
+#include "graph/eval/eval.h"
 #include "graph/ir/problem.h"
 #include "tests/check.h"
 
