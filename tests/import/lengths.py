@@ -52,7 +52,8 @@ def growing():
     """States that a trip adds a row to, and nothing else, are rows that are gathered."""
     count = [node("Shape", ["x"], ["shape"], start=0, end=1), node("Squeeze", ["shape"], ["n"])]
     trip = [node("Identity", ["go"], ["on"]), node("Gather", ["x", "i"], ["row"], axis=0),
-            node("Add", ["s", "row"], ["a"]), node("Tanh", ["a"], ["next"]), node("Unsqueeze", ["next", "one"], ["more"])]
+            node("Add", ["s", "row"], ["a"]), node("Tanh", ["a"], ["next"]),
+            node("Unsqueeze", ["next", "one"], ["more"])]
     body = loop_body("grown", trip + [node("Concat", ["list", "more"], ["longer"], axis=1)], ["i", "go", "s", "list"],
                      ["on", "next", "longer"])
     yield "grown by Concat", [*count, node("Loop", ["n", "", "zero", "first"], ["y", "z"], body=body)], [
