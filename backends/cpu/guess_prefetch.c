@@ -41,7 +41,8 @@ static double work_under(const kernel *k, const stage *s, int l)
     return work;
 }
 
-/* Panels of weights, read from memory once; they need not push values out of the third cache behind them */
+/* Panels of weights, read from memory once; they need not push values out of the third cache behind them. Rows that
+ * multiply for less time than a panel takes to come from there wait anyway, for lines that the hardware follows. */
 static void fetch_weights(const plan *p, kernel *k, stage *s)
 {
     for (int j = 0; j < s->n_folded && s->n_staging < MAX_STAGING; j++) {
@@ -53,9 +54,8 @@ static void fetch_weights(const plan *p, kernel *k, stage *s)
         if (l < 0)
             continue;
         const int64_t slice = elements_under(k, s, j, l) * ts_dtype_bytes(s->load[j]->from->type.dtype);
-        const double lanes = p->on->lanes[s->node->type.dtype], lines = (double)slice / (double)p->on->align;
-        /* No rate: a fetch is an instruction for a line, beside so many that multiply */
-        if (work_under(k, s, l) / lanes >= 2 * lines && slice <= target_bytes(p->on, L2) / 2)
+        const double multiply = work_under(k, s, l) / p->on->lanes[s->node->type.dtype] / p->on->cost.fma_per_cycle;
+        if (multiply * p->on->level[L3].bytes_per_cycle >= (double)slice && slice <= target_bytes(p->on, L2) / 2)
             fetch(s, false, l, j, p->streamed && p->on->passes_last ? CPU_NTA : CPU_L2);
     }
 }
