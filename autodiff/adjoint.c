@@ -167,12 +167,12 @@ static void bind_longest(solver *s, int dim, const linear *l, int i)
 /* All loads are still at places that are there, as far as extents say so. */
 static bool stays_inside(const solver *s, const expr *x)
 {
-    bool good = true;
-    for (int i = 0; i < x->n && good; i++) {
+    bool ok = true;
+    for (int i = 0; i < x->n && ok; i++) {
         const range r = x->kind == X_LOAD ? x_range(x->arg[i], s->extent) : (range){0};
-        good = stays_inside(s, x->arg[i]) && (!r.known || (r.low >= 0 && r.high < x->from->type.dim[i]));
+        ok = stays_inside(s, x->arg[i]) && (!r.known || (r.low >= 0 && r.high < x->from->type.dim[i]));
     }
-    return good;
+    return ok;
 }
 
 /* What else asks for this place, as a padding does, names it as the result does: but for neighbours of every other

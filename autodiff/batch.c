@@ -340,12 +340,12 @@ static const node *over_repeated(const batching *b, const node *y, const defn *o
 {
     bool *lent = arena_array(&b->g->mem, (size_t)y->n_in + 1, sizeof *lent);
     const node *made = NULL;
-    bool good = true;
+    bool ok = true;
     b->g->err = (err){0}; /* of what was tried */
-    for (int i = 0; i < y->n_in && good; i++)
+    for (int i = 0; i < y->n_in && ok; i++)
         if ((lent[i] = !batched(b, y->in[i])))
-            good = y->in[i]->type.rank < MAX_RANK && (b->now[y->in[i]->id] = g_repeated(b->g, y->in[i], b->size));
-    if (good)
+            ok = y->in[i]->type.rank < MAX_RANK && (b->now[y->in[i]->id] = g_repeated(b->g, y->in[i], b->size));
+    if (ok)
         made = same_operation(b, y, old);
     for (int i = 0; i < y->n_in; i++)
         if (lent[i])
@@ -434,15 +434,15 @@ bool ts_batch(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tenso
         return false;
     batching b = {.g = g, .n = g->n, .now = heap_array((size_t)g->n + 1, sizeof *b.now)};
     ENDED_BY(heap_free) const node **need = heap_array((size_t)g->n + 1, sizeof *need);
-    bool good = g_all(g, "batch", n, t);
-    if (good && begin(&b, n_pair, from, to)) {
+    bool ok = g_all(g, "batch", n, t);
+    if (ok && begin(&b, n_pair, from, to)) {
         const int count = g_reach(n, t, need);
         for (int i = 0; i < count && !err_is(&g->err); i++)
             make(&b, need[i]);
     }
-    good = good && !err_is(&g->err);
+    ok = ok && !err_is(&g->err);
     for (int i = 0; i < n; i++)
-        out[i] = !good ? NULL : b.now[t[i]->id] ? b.now[t[i]->id] : g_repeated(g, t[i], b.size);
+        out[i] = !ok ? NULL : b.now[t[i]->id] ? b.now[t[i]->id] : g_repeated(g, t[i], b.size);
     free(b.now);
-    return good && !err_is(&g->err);
+    return ok && !err_is(&g->err);
 }

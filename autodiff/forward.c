@@ -312,16 +312,16 @@ bool ts_pushforward(ts_graph *g, int n_in, const ts_tensor *in, const ts_tensor 
         return false;
     forward f = {.g = g, .n = g->n, .tangent = heap_array((size_t)g->n + 1, sizeof *f.tangent)};
     ENDED_BY(heap_free) const node **need = heap_array((size_t)g->n + 1, sizeof *need);
-    const bool good = g_all(g, "tangent", n_out, out);
-    if (good && begin(&f, n_in, in, direction)) {
+    const bool ok = g_all(g, "tangent", n_out, out);
+    if (ok && begin(&f, n_in, in, direction)) {
         const int count = g_reach(n_out, out, need);
         for (int i = 0; i < count && !err_is(&g->err); i++)
             move(&f, need[i]);
     }
     for (int i = 0; i < n_out; i++) {
-        const node *t = good && !err_is(&g->err) ? f.tangent[out[i]->id] : NULL; /* as out[i] */
-        tangent[i] = t || !good || err_is(&g->err) ? t : g_filled(g, &out[i]->type, 0);
+        const node *t = ok && !err_is(&g->err) ? f.tangent[out[i]->id] : NULL; /* as out[i] */
+        tangent[i] = t || !ok || err_is(&g->err) ? t : g_filled(g, &out[i]->type, 0);
     }
     free(f.tangent);
-    return good && !err_is(&g->err);
+    return ok && !err_is(&g->err);
 }

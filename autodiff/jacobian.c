@@ -119,9 +119,9 @@ static const node *passed(const task *j, bool forward, const coloring *c, const 
     graph *g = j->g;
     const node *from = forward ? j->in : j->out, *result = NULL;
     const node *v = stand_in(g, &from->type, "seed"); /* as from */
-    const bool good = v && (forward ? push_part(j, of, v, 1, &j->out, &result)
-                                    : ts_chain_rule(g, 1, &j->out, &v, 1, &j->in, &result));
-    const node *all = good ? coloring_units(g, &from->type, c) : NULL; /* [seeds, as from...] */
+    const bool ok = v && (forward ? push_part(j, of, v, 1, &j->out, &result)
+                                  : ts_chain_rule(g, 1, &j->out, &v, 1, &j->in, &result));
+    const node *all = ok ? coloring_units(g, &from->type, c) : NULL; /* [seeds, as from...] */
     return all && ts_batch(g, 1, &result, 1, &v, &all, &result) ? result : NULL;
 }
 

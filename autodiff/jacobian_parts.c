@@ -58,20 +58,20 @@ static bool find_cut(cut *c, const reach *of)
     int n;
     ENDED_BY(heap_free) const node **need = g_reached_make(1, &c->j->out, &n);
     const int64_t most = seeds_at(&of[c->j->out->id], c->size) / 2;
-    bool *last = heap_array((size_t)c->j->out->id + 1, sizeof *last), good = true;
+    bool *last = heap_array((size_t)c->j->out->id + 1, sizeof *last), ok = true;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < need[i]->n_in && seeds_at(&of[need[i]->id], c->size) > most; k++)
             last[need[i]->in[k]->id] = true;
-    for (int i = 0; i < n && good; i++) {
+    for (int i = 0; i < n && ok; i++) {
         const reach *r = &of[need[i]->id];
         if (!last[need[i]->id] || !r->any || seeds_at(r, c->size) > most)
             continue;
-        good = c->n < MOST_CUT && need[i] != c->j->in && dtype_real(need[i]->type.dtype) && r->along >= 0;
-        if (good)
+        ok = c->n < MOST_CUT && need[i] != c->j->in && dtype_real(need[i]->type.dtype) && r->along >= 0;
+        if (ok)
             c->at[c->n] = need[i], c->band[c->n++] = r, c->colors = int_max(c->colors, seeds_at(r, c->size));
     }
     free(last);
-    return good && c->n > 0;
+    return ok && c->n > 0;
 }
 
 /* Tangents of the nodes, by colors: v has the shape of in, all [colors, axes of in...], tangent[k] [colors, axes of the
@@ -221,15 +221,15 @@ static bool find_sums(const cut *c, sums *s)
     graph *g = c->j->g;
     int n;
     ENDED_BY(heap_free) const node **need = g_reached_make(1, &c->moves, &n);
-    bool good = true;
-    for (int k = 0; k < c->n && good; k++) {
-        good = is_tiled(c, k);
-        for (int i = 0; i < n && good; i++) {
+    bool ok = true;
+    for (int k = 0; k < c->n && ok; k++) {
+        ok = is_tiled(c, k);
+        for (int i = 0; i < n && ok; i++) {
             if (!reads(need[i], c->seed[k]))
                 continue;
             type t = {.dtype = need[i]->type.dtype, .rank = need[i]->type.rank + 1, .dim = {c->colors}};
-            good = s->n < MOST_CUT && t.rank <= MAX_RANK && (s->made[s->n] = without_sum(c, k, need[i]));
-            if (!good)
+            ok = s->n < MOST_CUT && t.rank <= MAX_RANK && (s->made[s->n] = without_sum(c, k, need[i]));
+            if (!ok)
                 break;
             memcpy(t.dim + 1, need[i]->type.dim, (size_t)need[i]->type.rank * sizeof *t.dim);
             s->was[s->n] = need[i];
@@ -237,7 +237,7 @@ static bool find_sums(const cut *c, sums *s)
             s->n++;
         }
     }
-    return good && s->n > 0;
+    return ok && s->n > 0;
 }
 
 /* [bands, colors, axes of out...]; NULL with no error: not all who read the bands are such sums. */
@@ -321,18 +321,18 @@ static int find_pieces(const task *j, int axis, piece *p)
 {
     int count, n = 0;
     ENDED_BY(heap_free) const node **need = g_reached_make(1, &j->out, &count);
-    bool good = true;
-    for (int i = 0; i < count && good; i++) {
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
         ENDED_BY(arena_free) arena mem = {0};
         defn d;
         if (!reads(need[i], j->in))
             continue;
-        good = g_defn(need[i], &mem, &d, NULL);
-        if (good)
+        ok = g_defn(need[i], &mem, &d, NULL);
+        if (ok)
             mark_loads(d.value, &d, j->in, axis, p, &n);
-        good = good && n <= MOST_PARTS;
+        ok = ok && n <= MOST_PARTS;
     }
-    return good ? n : 0;
+    return ok ? n : 0;
 }
 
 /* Whether places of a piece alone take fewer seeds than there are of them, somewhere on the way at least */

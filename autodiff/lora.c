@@ -132,16 +132,16 @@ static const node *add_beside(void *user, const node *old, const node *now) /* y
 
 bool ts_lora_apply(ts_graph *g, int n, const ts_tensor *t, int n_weight, const ts_factors *of, ts_tensor *out)
 {
-    bool good = g_all(g, "LoRA", n, t);
-    for (int i = 0; good && i < n_weight; i++)
-        good = g_all(g, "LoRA's factors", 4, (const node *const[]){of[i].w, of[i].a, of[i].b, of[i].merged});
-    if (!good)
+    bool ok = g_all(g, "LoRA", n, t);
+    for (int i = 0; ok && i < n_weight; i++)
+        ok = g_all(g, "LoRA's factors", 4, (const node *const[]){of[i].w, of[i].a, of[i].b, of[i].merged});
+    if (!ok)
         return false;
     const size_t count = (size_t)g->n + 1;
     beside b = {.g = g, .n_weight = n_weight, .of = of, .view = heap_array(count, sizeof *b.view)};
     b.product = heap_array(count, sizeof *b.product), b.summed = heap_array((size_t)n_weight + 1, sizeof *b.summed);
     ENDED_BY(heap_free) const node **need = heap_array(count, sizeof *need);
-    good = learn(&b, g_reach(n, t, need), need) && g_rewrite(g, n, t, add_beside, &b, out);
+    ok = learn(&b, g_reach(n, t, need), need) && g_rewrite(g, n, t, add_beside, &b, out);
     free(b.view), free(b.product), free(b.summed);
-    return good;
+    return ok;
 }

@@ -314,12 +314,12 @@ bool ts_plan_runs(const ts_plan *p, ts_error *e)
         return false;
     if (!p->by->build)
         return err_set(e, TS_UNSUPPORTED, "target %s plans and emits, but does not run", p->target->name);
-    bool good = backend_runs(p->by, p->on, e);
-    for (int i = 0; good && i < p->plan->n_site; i++) {
+    bool ok = backend_runs(p->by, p->on, e);
+    for (int i = 0; ok && i < p->plan->n_site; i++) {
         const site *s = &p->plan->site[i];
-        good = !s->part || backend_runs(sites_backend(s), s->on, e) || err_in(e, "device %s", s->name);
+        ok = !s->part || backend_runs(sites_backend(s), s->on, e) || err_in(e, "device %s", s->name);
     }
-    return good;
+    return ok;
 }
 
 bool ts_plan_build(ts_plan *p, ts_error *e)

@@ -34,7 +34,7 @@ typedef struct making { /* a plan that a thread makes */
     atomic_bool done;
     ts_array *shape; /* of each input, without data */
     entry made;
-    bool good;
+    bool ok;
 } making;
 
 struct ts_runner {
@@ -164,7 +164,7 @@ static void *make_apart(void *arg)
 {
     ts_runner *r = arg;
     err e = {0};
-    r->making.good = make_once(r, r->making.shape, &r->making.made, &e);
+    r->making.ok = make_once(r, r->making.shape, &r->making.made, &e);
     atomic_store(&r->making.done, true);
     return NULL;
 }
@@ -191,8 +191,8 @@ static void end_making(ts_runner *r, bool wait)
         return;
     pthread_join(m->thread, NULL);
     free(m->shape);
-    m->under_way = false, r->full = r->full || !m->good; /* what failed once is not tried again and again */
-    if (!m->good)
+    m->under_way = false, r->full = r->full || !m->ok; /* what failed once is not tried again and again */
+    if (!m->ok)
         return;
     if (r->n == MOST_PLANS)
         drop_oldest(r);

@@ -205,8 +205,8 @@ static int64_t solved(const plan *p, const varying *x, int v, int64_t have, cons
     varying rest = *x;
     rest.per = 1;
     size[v] = (have * x->per - extents_at(&rest, size)) / x->times[v];
-    const bool good = size[v] >= p->variable[v].low && size[v] <= p->variable[v].high;
-    return good && extents_at(x, size) == have ? size[v] : -1;
+    const bool ok = size[v] >= p->variable[v].low && size[v] <= p->variable[v].high;
+    return ok && extents_at(x, size) == have ? size[v] : -1;
 }
 
 static void outside(const plan *p, const varying *x, text *t)

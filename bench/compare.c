@@ -264,11 +264,11 @@ bool bench_compare(const compare_options *o, char **comparison_text, ts_error *e
     js_put(out, "format:%s,before:%s,after:%s", FORMAT_COMPARISON, named.before_name, named.after_name);
     p.before = read_results(o->before, named.before_name, e);
     p.after = p.before ? read_results(o->after, named.after_name, e) : NULL;
-    bool good = p.after && add_differences(out, &p, e) && add_comparisons(out, &p, e);
-    *comparison_text = good ? js_to_text(out, false) : NULL;
+    bool ok = p.after && add_differences(out, &p, e) && add_comparisons(out, &p, e);
+    *comparison_text = ok ? js_to_text(out, false) : NULL;
     cJSON_Delete(p.before);
     cJSON_Delete(p.after);
-    return good;
+    return ok;
 }
 
 bool bench_has_verdict(const char *json, const char *wanted)

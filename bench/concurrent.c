@@ -20,7 +20,7 @@ typedef struct requester {
     ts_plan *plan;
     pthread_barrier_t *start;
     pthread_t thread;
-    bool good;
+    bool ok;
     double *ns, began, ended;
     int n, cap;
     ts_error e;
@@ -41,13 +41,13 @@ static void *serve(void *arg)
 {
     requester *r = arg;
     cpus_pin(r->cpus, r->first, r->threads);
-    r->good = true;
-    for (int i = 0; i < WARM && r->good; i++)
-        r->good = ts_plan_run(r->plan, &r->e);
+    r->ok = true;
+    for (int i = 0; i < WARM && r->ok; i++)
+        r->ok = ts_plan_run(r->plan, &r->e);
     pthread_barrier_wait(r->start);
     r->began = seconds_now();
-    while (r->good && seconds_now() - r->began < r->c->seconds)
-        r->good = one_pass(r);
+    while (r->ok && seconds_now() - r->began < r->c->seconds)
+        r->ok = one_pass(r);
     return NULL;
 }
 
@@ -58,11 +58,11 @@ static bool make_plan(requester *r, ts_error *e)
     ts_options o = c->options;
     o.threads = r->threads;
     cpus_pin(r->cpus, r->first, r->threads);
-    bool good = (r->plan = ts_plan_make(c->model, &o, e)) && ts_plan_build(r->plan, e);
-    for (int i = 0; good && i < c->n_inputs; i++)
-        good = ts_plan_set(r->plan, i, &c->value[i], e);
+    bool ok = (r->plan = ts_plan_make(c->model, &o, e)) && ts_plan_build(r->plan, e);
+    for (int i = 0; ok && i < c->n_inputs; i++)
+        ok = ts_plan_set(r->plan, i, &c->value[i], e);
     cpus_pin(r->cpus, 0, r->cpus->n);
-    return good;
+    return ok;
 }
 
 static bool same_bits(const requester *first, const requester *r, ts_error *e)
@@ -81,10 +81,10 @@ static bool same_bits(const requester *first, const requester *r, ts_error *e)
 static bool run_all(requester *r, int n, ts_error *e)
 {
     pthread_barrier_t start;
-    bool good = true;
-    for (int i = 0; i < n && good; i++)
-        good = make_plan(&r[i], e);
-    if (!good)
+    bool ok = true;
+    for (int i = 0; i < n && ok; i++)
+        ok = make_plan(&r[i], e);
+    if (!ok)
         return false;
     pthread_barrier_init(&start, NULL, (unsigned)n);
     for (int i = 0; i < n; i++) {
@@ -94,12 +94,12 @@ static bool run_all(requester *r, int n, ts_error *e)
     for (int i = 0; i < n; i++)
         pthread_join(r[i].thread, NULL);
     pthread_barrier_destroy(&start);
-    for (int i = 0; i < n && good; i++)
-        if (!(good = r[i].good))
+    for (int i = 0; i < n && ok; i++)
+        if (!(ok = r[i].ok))
             *e = r[i].e;
-    for (int i = 1; i < n && good; i++)
-        good = same_bits(&r[0], &r[i], e);
-    return good;
+    for (int i = 1; i < n && ok; i++)
+        ok = same_bits(&r[0], &r[i], e);
+    return ok;
 }
 
 /* Over all requests: from when the first began to when the last ended. */
@@ -131,10 +131,10 @@ bool concurrent_run(const concurrent *c, cJSON *rows, ts_error *e)
     ENDED_BY(heap_free) requester *r = heap_array((size_t)n, sizeof *r);
     for (int i = 0; i < n; i++)
         r[i] = (requester){.c = c, .cpus = &cpus, .first = i * each % (all - each + 1), .threads = each};
-    const bool good = run_all(r, n, e);
-    if (good)
+    const bool ok = run_all(r, n, e);
+    if (ok)
         add_row(rows, r, n);
     for (int i = 0; i < n; i++)
         ts_plan_free(r[i].plan), free(r[i].ns);
-    return good;
+    return ok;
 }

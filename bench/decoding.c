@@ -33,16 +33,16 @@ static bool time_texts(const decoding_race *r, decoder *d, const int64_t *id, ph
 {
     const int64_t stride = r->prompt + r->tokens;
     const double begin = seconds_now();
-    bool good = true;
-    for (int i = 0; good && (i < 2 || seconds_now() - begin < r->seconds); i++) {
+    bool ok = true;
+    for (int i = 0; ok && (i < 2 || seconds_now() - begin < r->seconds); i++) {
         decoder_again(d);
-        good = next(d, id, stride, r->prompt, prefill, e);
-        for (int64_t k = 1; good && k < r->tokens; k++)
-            good = next(d, id, stride, r->prompt + k, decode, e);
+        ok = next(d, id, stride, r->prompt, prefill, e);
+        for (int64_t k = 1; ok && k < r->tokens; k++)
+            ok = next(d, id, stride, r->prompt + k, decode, e);
         if (i == 0)
             prefill->n = decode->n = 0, prefill->all = decode->all = 0;
     }
-    return good;
+    return ok;
 }
 
 static void add_row(const decoding_race *r, cJSON *rows, const char *name, int64_t length, int64_t each, phase *p)
@@ -62,22 +62,22 @@ bool decoding_run(const decoding_race *r, cJSON *rows, char **note, ts_error *e)
     const int64_t n = r->batch * (r->prompt + r->tokens);
     decoder_file(r->model, NULL, r->dims, &of);
     ENDED_BY(heap_free) int64_t *id = heap_array((size_t)n, sizeof *id);
-    bool good = decoder_make(&d, &of, &(decoding){false, true, r->batch, r->prompt, r->tokens}, &r->options, e);
-    if (good && r->prompt + r->tokens > d.length + 1)
-        good = err_set(e, TS_USAGE, "%lld tokens behind %lld, the model takes %lld at once", (long long)r->tokens,
-                       (long long)r->prompt, (long long)d.length);
+    bool ok = decoder_make(&d, &of, &(decoding){false, true, r->batch, r->prompt, r->tokens}, &r->options, e);
+    if (ok && r->prompt + r->tokens > d.length + 1)
+        ok = err_set(e, TS_USAGE, "%lld tokens behind %lld, the model takes %lld at once", (long long)r->tokens,
+                     (long long)r->prompt, (long long)d.length);
     const int64_t below = d.vocabulary ? d.vocabulary : d.classes;
-    for (int64_t i = 0; good && i < n; i++)
+    for (int64_t i = 0; ok && i < n; i++)
         id[i] = (int64_t)(random_bits(r->seed, (uint64_t)i) % (uint64_t)below);
-    good = good && time_texts(r, &d, id, &prefill, &decode, e);
+    ok = ok && time_texts(r, &d, id, &prefill, &decode, e);
     text said = {0};
     text_add(&said, "%s", d.note), *note = text_take(&said);
-    if (good) {
+    if (ok) {
         add_row(r, rows, "prefill", r->prompt, r->prompt, &prefill);
         add_row(r, rows, "decode", r->tokens - 1, 1, &decode);
     } else
         free(prefill.ns), free(decode.ns);
     decoder_free(&d);
     run_weights_free(&of);
-    return good;
+    return ok;
 }

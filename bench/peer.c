@@ -91,9 +91,9 @@ static bool write_model(const race *r, const char *path, ts_error *e)
 {
     const bench_options *o = &r->o;
     ts_model *m = ts_model_open_within(r->model, o->n_limits, o->limits, e);
-    const bool good = m && ts_model_bind(m, o->n_dims, o->dims, NULL, e) && ts_model_save(m, "onnx", path, e);
+    const bool ok = m && ts_model_bind(m, o->n_dims, o->dims, NULL, e) && ts_model_save(m, "onnx", path, e);
     ts_model_free(m);
-    return good;
+    return ok;
 }
 
 bool peer_model(race *r, ts_error *e)

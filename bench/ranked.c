@@ -117,14 +117,14 @@ bool ranked_run(const ranked *r, cJSON *out, ts_error *e)
     const size_t count = (size_t)r->ranks->count;
     lap *table = heap_array(count * (size_t)n, sizeof *table),
         *own = table + (size_t)ranks_piece(r->ranks, r->ranks->rank) * (size_t)n;
-    bool good = true;
-    for (int i = 0; good && i < n; i++)
-        good = one_lap(r, WARM + 1 + i, &own[i], e);
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        ok = one_lap(r, WARM + 1 + i, &own[i], e);
     ranks_works(r->ranks, NULL);
-    if (good) {
+    if (ok) {
         ranks_spread(r->ranks, table, count * (size_t)n * sizeof *table);
         put_all(&(column){r->ranks, table, n}, out);
     }
     free(table);
-    return good;
+    return ok;
 }

@@ -170,11 +170,11 @@ static void tell(const race *r, const char *what, int done, int total)
 /* A mistake in a schema is told at once, not after minutes. */
 static bool check_all(race *r, ts_error *e)
 {
-    bool good = true;
+    bool ok = true;
     tell(r, "planning", 0, r->n);
-    for (int i = r->n - 1; good && i >= 0; i--) /* peers first: theirs is a matter of tenths of a second */
-        good = contestant_check(r, &r->of[i], e);
-    return good;
+    for (int i = r->n - 1; ok && i >= 0; i--) /* peers first: theirs is a matter of tenths of a second */
+        ok = contestant_check(r, &r->of[i], e);
+    return ok;
 }
 
 static bool probe_ceilings(race *r, ts_error *e)
@@ -192,9 +192,9 @@ static bool run_judge(race *r, ts_error *e)
     tell(r, "computing the reference", 0, 1);
     snprintf(r->judge.name, sizeof r->judge.name, "reference");
     r->judge.reference = true;
-    bool good = contestant_open(r, &r->judge, e);
+    bool ok = contestant_open(r, &r->judge, e);
     contestant_close(&r->judge);
-    return good && r->judge.standing == IN_RACE;
+    return ok && r->judge.standing == IN_RACE;
 }
 
 /* ---- launches ---- */
@@ -454,11 +454,11 @@ bool bench_run(const bench_options *o, char **results, ts_error *e)
         return false;
     signals held;
     r->interrupt = signals_hold(&held);
-    bool good = race_all(r, e) || keep_measured(r, e);
-    if (good)
+    bool ok = race_all(r, e) || keep_measured(r, e);
+    if (ok)
         *results = results_json(r);
     int interrupt = r->interrupt;
     race_free(r);
     signals_release(&held, interrupt);
-    return good;
+    return ok;
 }

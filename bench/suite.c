@@ -81,9 +81,9 @@ static bool race(const running *r, const entry *n, int threads, char **results, 
     option_make(&step);
     if (n->task)
         option_set_text(&step.task, n->task), step.batch = n->batch, step.length = n->length, o.train = &step;
-    const bool good = bench_run(&o, results, e);
+    const bool ok = bench_run(&o, results, e);
     option_free(&step);
-    return good;
+    return ok;
 }
 
 /* By what candidates go other ways than the model says: "Strassen". */
@@ -130,12 +130,12 @@ static bool run_entry(running *r, const entry *n, int threads, const cJSON *old,
     }
     snprintf(doing, sizeof doing, "%s, %d thread%s", n->name, threads, threads == 1 ? "" : "s");
     r->doing = doing;
-    const bool good = race(r, n, threads, &results, &own);
-    *signal = good ? bench_stopped(results) : 0;
+    const bool ok = race(r, n, threads, &results, &own);
+    *signal = ok ? bench_stopped(results) : 0;
     if (*signal != 0 || own.code == TS_USAGE)
         return free(results), *signal != 0 || (*e = own, false);
     cJSON *row = js_row(r->races, "name:%s,threads:%d", n->name, threads);
-    if (good)
+    if (ok)
         keep_results(row, results);
     else
         js_text(row, "error", own.text);
@@ -210,12 +210,12 @@ bool bench_suite(const suite *s, char **out, int *signal, ts_error *e)
     ENDED_BY(js_free) cJSON *old = s->earlier ? js_parse(s->earlier, "--resume", e) : NULL;
     if (s->earlier && !old)
         err_hint(e, "%s", wrote);
-    const bool good = any_asked(s, e) && (!s->earlier || (old && same_suite(old, r.root, e))) &&
-                      run_all(&r, old, signal, e);
-    if (good)
+    const bool ok = any_asked(s, e) && (!s->earlier || (old && same_suite(old, r.root, e))) &&
+                    run_all(&r, old, signal, e);
+    if (ok)
         *out = js_to_text(r.root, false);
     cJSON_Delete(r.root);
-    return good;
+    return ok;
 }
 
 bool suite_failed(const char *json)
@@ -264,11 +264,11 @@ static bool compare_race(cJSON *out, const compare_options *o, const cJSON *befo
         snprintf(names[i], sizeof names[i], "%.60s, %.0f thread%s, %.200s", js_get_text(after, "name"), threads,
                  threads == 1 ? "" : "s", files[i]);
     one.before = texts[0], one.after = texts[1], one.before_name = names[0], one.after_name = names[1];
-    const bool good = bench_compare(&one, &comparison, e);
-    if (good)
+    const bool ok = bench_compare(&one, &comparison, e);
+    if (ok)
         join_comparison(out, comparison);
     free(comparison), free(texts[0]), free(texts[1]);
-    return good;
+    return ok;
 }
 
 /* Of all comparisons: the geometric mean, and how many races there are of it. */
@@ -299,7 +299,7 @@ bool suite_compare(const compare_options *o, char **out, ts_error *e)
                       o->after_name);
     static const char *const lists[] = {"differences", "comparisons", "notes"};
     const cJSON *r;
-    bool good = after, any = false;
+    bool ok = after, any = false;
     for (int i = 0; i < COUNT(lists); i++)
         js_array(v, lists[i]);
     cJSON_ArrayForEach(r, js_get(after, "races"))
@@ -307,12 +307,12 @@ bool suite_compare(const compare_options *o, char **out, ts_error *e)
         const cJSON *same = race_find(before, js_get_text(r, "name"), (int)js_get_number(r, "threads", 0));
         if (!js_get(r, "results") || !js_get(same, "results"))
             continue;
-        good = good && compare_race(v, o, same, r, e);
+        ok = ok && compare_race(v, o, same, r, e);
         any = true;
     }
-    if (good && !any)
-        good = err_set(e, TS_USAGE, "%s and %s have no race in common", o->before_name, o->after_name);
+    if (ok && !any)
+        ok = err_set(e, TS_USAGE, "%s and %s have no race in common", o->before_name, o->after_name);
     add_mean(v);
-    *out = good ? js_to_text(v, false) : NULL;
-    return good;
+    *out = ok ? js_to_text(v, false) : NULL;
+    return ok;
 }

@@ -49,26 +49,26 @@ static bool add_axis(grid *g, const char *text, const char *model, ts_error *e)
     char *rest = values;
     if (!name || !values)
         return err_memory(e, strlen(text), "an axis");
-    bool good = true;
+    bool ok = true;
     if (js_find(g->axes, "name", name))
-        good = err_set(e, TS_USAGE, "--sweep %s: the axis %s is given twice", text, name);
+        ok = err_set(e, TS_USAGE, "--sweep %s: the axis %s is given twice", text, name);
     cJSON *list = js_array(js_row(g->axes, "name:%s", name), "values");
     if (!strcmp(name, "models"))
         js_item(list, model);
-    for (const char *v; good && (v = strsep(&rest, ","));) {
-        good = check_value(name, text, v, e);
-        if (good && js_find(list, NULL, v))
-            good = err_set(e, TS_USAGE, "--sweep %s: %s is given twice", text, v);
+    for (const char *v; ok && (v = strsep(&rest, ","));) {
+        ok = check_value(name, text, v, e);
+        if (ok && js_find(list, NULL, v))
+            ok = err_set(e, TS_USAGE, "--sweep %s: %s is given twice", text, v);
         js_item(list, v);
     }
-    if (!good)
+    if (!ok)
         err_hint(e, "as in --sweep seq=32,64,128 or --sweep threads=1,2");
     const int n = cJSON_GetArraySize(list);
-    if (good && (n > MOST_VALUES || g->points_n * n > MOST_POINTS))
-        good = err_set(e, TS_USAGE, "--sweep %s: %d values, of %d at most, and %d races in all, of %d at most", text, n,
-                       MOST_VALUES, g->points_n * n, MOST_POINTS);
+    if (ok && (n > MOST_VALUES || g->points_n * n > MOST_POINTS))
+        ok = err_set(e, TS_USAGE, "--sweep %s: %d values, of %d at most, and %d races in all, of %d at most", text, n,
+                     MOST_VALUES, g->points_n * n, MOST_POINTS);
     g->points_n *= n;
-    return good;
+    return ok;
 }
 
 static const char *value_at(const grid *g, int axis, int point)
@@ -242,8 +242,8 @@ bool bench_sweep(const bench_options *o, const sweep *s, char **out, int *signal
     grid g = grid_make(o, s, e);
     ENDED_BY(js_free) cJSON *old = s->earlier && e->code == TS_OK ? js_parse(s->earlier, "--resume", e) : NULL;
     *signal = 0;
-    const bool good = e->code == TS_OK && (!old || same_sweep(old, &g, e)) && race_points(o, s, &g, old, signal, e);
-    *out = good ? js_to_text(g.root, false) : NULL;
+    const bool ok = e->code == TS_OK && (!old || same_sweep(old, &g, e)) && race_points(o, s, &g, old, signal, e);
+    *out = ok ? js_to_text(g.root, false) : NULL;
     cJSON_Delete(g.root);
-    return good;
+    return ok;
 }

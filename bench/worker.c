@@ -80,9 +80,9 @@ static bool put_default(worker *w, const char *name, const char *path, ts_error 
         i++;
     if (!ts_model_default(w->model, i, &port) || !ts_npy_read(path, &value, e))
         return false;
-    const bool good = ts_model_put(w->model, name, &value, e);
+    const bool ok = ts_model_put(w->model, name, &value, e);
     ts_array_free(&value);
-    return good;
+    return ok;
 }
 
 /* Before dimensions are bound: values may decide them. */
@@ -226,11 +226,11 @@ static bool open_step(worker *w, ts_error *e)
     w->step = calloc(1, sizeof *w->step);
     if (!w->step)
         return err_memory(e, sizeof *w->step, "a step");
-    const bool good = timed_open(w->step, js_get(w->task, "train"), js_get_text(w->task, "model"), e) &&
-                      timed_draw(w->step, (uint64_t)js_get_number(w->task, "seed", 0), e);
+    const bool ok = timed_open(w->step, js_get(w->task, "train"), js_get_text(w->task, "model"), e) &&
+                    timed_draw(w->step, (uint64_t)js_get_number(w->task, "seed", 0), e);
     w->n_outputs = 1;
     w->seconds[0] = (double)(clock_ns() - start) * 1e-9;
-    return good;
+    return ok;
 }
 
 /* For peers, which take the same batch. */
@@ -251,19 +251,19 @@ static bool save_steps(worker *w, const char *folder, ts_error *e)
 {
     const int64_t n = (int64_t)js_get_number(w->task, "trajectory", 1);
     ENDED_BY(heap_free) float *all = calloc((size_t)n * TIMED_OUTPUTS, sizeof *all); /* [output, step] */
-    bool good = all || err_memory(e, (size_t)n * TIMED_OUTPUTS * sizeof *all, "%lld steps", (long long)n);
-    for (int64_t k = 0; good && k < n; k++) {
+    bool ok = all || err_memory(e, (size_t)n * TIMED_OUTPUTS * sizeof *all, "%lld steps", (long long)n);
+    for (int64_t k = 0; ok && k < n; k++) {
         double value[TIMED_OUTPUTS];
-        good = timed_run(w->step, value, e);
-        for (int i = 0; good && i < TIMED_OUTPUTS; i++)
+        ok = timed_run(w->step, value, e);
+        for (int i = 0; ok && i < TIMED_OUTPUTS; i++)
             all[i * n + k] = (float)value[i];
     }
-    for (int i = 0; good && i < TIMED_OUTPUTS; i++) {
+    for (int i = 0; ok && i < TIMED_OUTPUTS; i++) {
         char path[PATH_SIZE];
         snprintf(path, sizeof path, "%s/%d.npy", folder, i);
-        good = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .rank = 1, .dim = {n}, .data = all + i * n}, e);
+        ok = ts_npy_write(path, &(ts_array){.dtype = TS_F32, .rank = 1, .dim = {n}, .data = all + i * n}, e);
     }
-    return good;
+    return ok;
 }
 
 static bool one_pass(worker *w, ts_error *e)
@@ -392,13 +392,13 @@ static bool do_profile(worker *w, const char *rest, ts_error *e)
 {
     int n = kernel_count(w, e);
     ENDED_BY(heap_free) double *seconds = calloc((size_t)n + 1, sizeof *seconds);
-    bool good = seconds && ts_plan_profile(w->plan, (int)strtol(rest, NULL, 10), seconds, n, e);
-    if (good) {
+    bool ok = seconds && ts_plan_profile(w->plan, (int)strtol(rest, NULL, 10), seconds, n, e);
+    if (ok) {
         cJSON *v = cJSON_CreateObject();
         cJSON_AddItemToObject(v, "seconds", cJSON_CreateDoubleArray(seconds, n));
         answer_json(SAY_PROFILE, v);
     }
-    return good;
+    return ok;
 }
 
 static const struct command {

@@ -40,11 +40,11 @@ bool against_look(against *t, const against_value *own, double *far, ts_error *e
     *far = -1;
     text_add(&path, "%s/%s", t->folder, own->file);
     const bool there = file_exists(path.s);
-    bool good = !there || ts_npy_read(path.s, &other, e);
-    if (good && there && strcmp(array_type(own->value).s, array_type(&other).s) != 0)
-        good = err_set(e, TS_BAD_INPUT, "%s is %s, %s expected, as \"%s\" here", path.s, array_type(&other).s,
-                       array_type(own->value).s, own->name);
-    if (good && there)
+    bool ok = !there || ts_npy_read(path.s, &other, e);
+    if (ok && there && strcmp(array_type(own->value).s, array_type(&other).s) != 0)
+        ok = err_set(e, TS_BAD_INPUT, "%s is %s, %s expected, as \"%s\" here", path.s, array_type(&other).s,
+                     array_type(own->value).s, own->name);
+    if (ok && there)
         compare(t, own, &other, far);
-    return good;
+    return ok;
 }

@@ -114,16 +114,16 @@ static bool read_all(reader *r)
     bool only_nouns = false;
     for (; r->at < r->argc; r->at++) {
         const char *arg = r->argv[r->at];
-        bool good = true;
+        bool ok = true;
         if (only_nouns || arg[0] != '-' || !arg[1])
             r->a->noun[r->a->n_nouns++] = arg;
         else if (strcmp(arg, "--") == 0)
             only_nouns = true;
         else if (arg[1] == '-')
-            good = read_long(r, arg + 2);
+            ok = read_long(r, arg + 2);
         else
-            good = read_letters(r, arg);
-        if (!good)
+            ok = read_letters(r, arg);
+        if (!ok)
             return false;
     }
     return true;
@@ -278,9 +278,9 @@ bool args_clash(const args *a, const char *const *names, const char *before, con
 
 bool args_clashes(const args *a, int n, const clash *of, ts_error *e)
 {
-    bool good = true;
-    for (const clash *c = of; good && c < of + n; c++)
+    bool ok = true;
+    for (const clash *c = of; ok && c < of + n; c++)
         if (c->with ? args_count(a, c->with) : !args_count(a, c->without))
-            good = args_clash(a, c->names, c->before, c->why, c->remedy, e);
-    return good;
+            ok = args_clash(a, c->names, c->before, c->why, c->remedy, e);
+    return ok;
 }

@@ -120,15 +120,15 @@ static bool read_folder(const observer *o, const char *sample, ts_error *e)
 static bool read_tensors(const observer *o, const char *sample, ts_error *e)
 {
     ts_tensors *t = ts_tensors_open(sample, e);
-    bool good = t != NULL;
-    for (int i = 0; good && i < o->n_input; i++) {
+    bool ok = t != NULL;
+    for (int i = 0; ok && i < o->n_input; i++) {
         int k = 0;
         while (k < ts_tensors_count(t) && strcmp(ts_tensors_name(t, k), o->input[i].name) != 0)
             k++;
-        good = k < ts_tensors_count(t) ? ts_tensors_get(t, o->input[i].name, &o->in[i], e) : lacks(o, sample, i, e);
+        ok = k < ts_tensors_count(t) ? ts_tensors_get(t, o->input[i].name, &o->in[i], e) : lacks(o, sample, i, e);
     }
     ts_tensors_free(t);
-    return good;
+    return ok;
 }
 
 static void widen(const observer *o)
@@ -143,16 +143,16 @@ static void widen(const observer *o)
 
 static bool take_sample(observer *o, const char *sample, ts_error *e)
 {
-    bool good = file_is_folder(sample) ? read_folder(o, sample, e) : read_tensors(o, sample, e);
-    if (good && !ts_runner_run(o->runner, o->in, o->n, o->out, e))
-        good = err_in(e, "sample '%s'", sample);
-    if (good)
+    bool ok = file_is_folder(sample) ? read_folder(o, sample, e) : read_tensors(o, sample, e);
+    if (ok && !ts_runner_run(o->runner, o->in, o->n, o->out, e))
+        ok = err_in(e, "sample '%s'", sample);
+    if (ok)
         widen(o), o->c->samples++;
     for (int i = 0; i < o->n_input; i++)
         ts_array_free(&o->in[i]), o->in[i] = (ts_array){0};
     for (int i = 0; i < o->n; i++)
         ts_array_free(&o->out[i]), o->out[i] = (ts_array){0};
-    return good;
+    return ok;
 }
 
 /* ---- all samples ---- */
@@ -171,16 +171,16 @@ static bool take_all(observer *o, const char *path, ts_error *e)
     if (is_sample(o, path))
         return take_sample(o, path, e);
     const int n = scandir(path, &entry, NULL, alphasort), before = o->c->samples;
-    bool good = true;
+    bool ok = true;
     for (int i = 0; i < n; i++) {
         char inner[PATH_MOST];
         snprintf(inner, sizeof inner, "%s/%s", path, entry[i]->d_name);
-        good = good && (entry[i]->d_name[0] == '.' || take_sample(o, inner, e));
+        ok = ok && (entry[i]->d_name[0] == '.' || take_sample(o, inner, e));
         free(entry[i]);
     }
     if (n >= 0)
         free(entry);
-    return good && (o->c->samples > before || err_set(e, TS_FILES, "--calibrate %s: no samples in there", path));
+    return ok && (o->c->samples > before || err_set(e, TS_FILES, "--calibrate %s: no samples in there", path));
 }
 
 bool calibration_observe(void *user, int n, const char *const *value, ts_range *range, ts_error *e)
@@ -192,11 +192,11 @@ bool calibration_observe(void *user, int n, const char *const *value, ts_range *
     options.progress = progress_step, options.user = &shown;
     for (int i = 0; i < n; i++)
         range[i] = (ts_range){INFINITY, -INFINITY};
-    bool good = open_model(&o, n, value, &options, e);
-    for (int k = 0; good && k < args_count(a, "calibrate"); k++)
-        good = take_all(&o, args_at(a, "calibrate", k), e);
+    bool ok = open_model(&o, n, value, &options, e);
+    for (int k = 0; ok && k < args_count(a, "calibrate"); k++)
+        ok = take_all(&o, args_at(a, "calibrate", k), e);
     progress_close(&shown);
     ts_runner_free(o.runner), ts_model_free(o.model);
     free(o.input), free(o.in), free(o.out);
-    return good;
+    return ok;
 }

@@ -14,14 +14,14 @@ bool concurrent_bench(const args *a, ts_error *e)
     cJSON *root = reply_make("concurrent/1"), *rows;
     js_text(root, "model", args_noun(a, 0));
     rows = js_array(root, "rows");
-    bool good = session_open(&s, a, args_noun(a, 0), e) && session_fill(&s, (uint64_t)args_integer(a, "seed"), e);
+    bool ok = session_open(&s, a, args_noun(a, 0), e) && session_fill(&s, (uint64_t)args_integer(a, "seed"), e);
     concurrent c = {.model = s.model, .options = s.options, .value = s.value, .n_inputs = s.n_inputs, .requests = 1};
     c.seconds = args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time;
-    good = good && concurrent_run(&c, rows, e);
+    ok = ok && concurrent_run(&c, rows, e);
     c.requests = (int)args_integer(a, "concurrent");
-    good = good && (c.requests == 1 || concurrent_run(&c, rows, e));
+    ok = ok && (c.requests == 1 || concurrent_run(&c, rows, e));
     progress_close(&s.progress);
-    reply_done(a, good, root, form);
+    reply_done(a, ok, root, form);
     session_close(&s);
-    return good;
+    return ok;
 }

@@ -27,13 +27,13 @@ bool decoding_bench(const args *a, ts_error *e)
                        .seconds = args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time,
                        .options = session_options(a)};
     cJSON *root = js_put(reply_make("decoding/1"), "model:%s", r.model);
-    const bool good = decoding_run(&r, js_array(root, "rows"), &note, e);
-    if (good)
+    const bool ok = decoding_run(&r, js_array(root, "rows"), &note, e);
+    if (ok)
         js_put(root, "note:%s", note);
-    if (good && *note)
+    if (ok && *note)
         console_note(&a->console, "%s", note);
-    reply_done(a, good, root, form);
+    reply_done(a, ok, root, form);
     option_free(&step);
     free(dims), free(note);
-    return good;
+    return ok;
 }

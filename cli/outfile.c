@@ -29,13 +29,13 @@ bool outfile_check(const char *path, ts_error *e)
     const char *slash = strrchr(path, '/');
     ENDED_BY(text_free) text folder = {0};
     text_bytes(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-    const bool good = access(folder.s, W_OK | X_OK) == 0;
+    const bool ok = access(folder.s, W_OK | X_OK) == 0;
     const int why = errno;
-    if (!good)
+    if (!ok)
         file_failed(e, "write", path, why);
-    if (!good && why == ENOENT)
+    if (!ok && why == ENOENT)
         err_hint(e, "the folder %s is not there: make it first", folder.s);
-    return good;
+    return ok;
 }
 
 bool outfile_write(const char *path, const char *whole, ts_error *e)
@@ -114,15 +114,15 @@ bool outfile_folder_check(const char *path, ts_error *e)
     int why;
     while ((why = stat(*there ? there : ".", &st) == 0 ? 0 : errno) && *there && (why == ENOENT || why == ENOTDIR))
         cut_name(there);
-    bool good = true;
+    bool ok = true;
     if (why)
-        good = file_failed(e, "make the folder", path, why);
+        ok = file_failed(e, "make the folder", path, why);
     else if (!S_ISDIR(st.st_mode))
-        good = err_set(e, TS_FILES, "cannot make the folder '%s': %s is a file", path,
-                       strcmp(path, there) ? there : "it");
+        ok = err_set(e, TS_FILES, "cannot make the folder '%s': %s is a file", path,
+                     strcmp(path, there) ? there : "it");
     else if (access(*there ? there : ".", W_OK | X_OK) != 0)
-        good = file_failed(e, "write into", *there ? there : ".", errno);
-    return good;
+        ok = file_failed(e, "write into", *there ? there : ".", errno);
+    return ok;
 }
 
 bool outfile_folder(const char *path, ts_error *e)

@@ -66,20 +66,20 @@ static bool make_step(contest *c, ts_error *e)
     w.shards = c->shards;
     cJSON *asked = option_json(&w);
     c->step.ranks = &c->ranks;
-    const bool good = option_fits(&w, e) && timed_open(&c->step, asked, args_noun(c->args, 0), e) &&
-                      timed_draw(&c->step, (uint64_t)args_integer(c->args, "seed"), e) &&
-                      timed_plan(&c->step, &c->options, e) && step_build(&c->step.step, e) && timed_begin(&c->step, e);
+    const bool ok = option_fits(&w, e) && timed_open(&c->step, asked, args_noun(c->args, 0), e) &&
+                    timed_draw(&c->step, (uint64_t)args_integer(c->args, "seed"), e) &&
+                    timed_plan(&c->step, &c->options, e) && step_build(&c->step.step, e) && timed_begin(&c->step, e);
     cJSON_Delete(asked), option_free(&w);
-    return good;
+    return ok;
 }
 
 static bool run_step(void *user, ranked_pass *out, ts_error *e)
 {
     contest *c = user;
     step_result r = {0};
-    const bool good = timed_step_run(&c->step, &r, e);
+    const bool ok = timed_step_run(&c->step, &r, e);
     *out = (ranked_pass){r.exchanged, r.waited};
-    return good;
+    return ok;
 }
 
 static bool make_pass(contest *c, ts_error *e)
@@ -120,9 +120,9 @@ static cJSON *measure(contest *c, ts_error *e)
            c->shards);
     const ranked r = {&c->ranks, args_count(a, "min-time") ? args_number(a, "min-time") : bench_usual.min_time,
                       train ? run_step : run_pass, c};
-    const bool good = ranks_machine(&c->ranks, &c->options, c->machine, e) &&
-                      (train ? make_step(c, e) : make_pass(c, e)) && ranked_run(&r, root, e);
-    if (good)
+    const bool ok = ranks_machine(&c->ranks, &c->options, c->machine, e) &&
+                    (train ? make_step(c, e) : make_pass(c, e)) && ranked_run(&r, root, e);
+    if (ok)
         return add_devices(c, train, cJSON_GetObjectItem(root, "rows")), root;
     cJSON_Delete(root);
     return NULL;
@@ -133,11 +133,11 @@ bool ranked_bench(const args *a, ts_error *e)
     contest *c = heap_array(1, sizeof *c);
     c->args = a, c->options = session_options(a), c->ranks.lost = tell_lost, c->ranks.user = c;
     cJSON *root = NULL;
-    bool good = ranks_open(&c->ranks, e), together = false;
-    if (good && !(good = share_out(c, e) && agree(c, e)))
+    bool ok = ranks_open(&c->ranks, e), together = false;
+    if (ok && !(ok = share_out(c, e) && agree(c, e)))
         together = true;
-    good = good && (root = measure(c, e));
-    if (!good && !together) {
+    ok = ok && (root = measure(c, e));
+    if (!ok && !together) {
         ranks_fail(&c->ranks, e);
         if (c->ranks.by)
             return false; /* what watches the other ranks lives on, until this process ends */
@@ -150,5 +150,5 @@ bool ranked_bench(const args *a, ts_error *e)
     shard_run_free(&c->run), session_close(&c->session), free(c);
     if (!leads)
         *e = (ts_error){0};
-    return good || !leads;
+    return ok || !leads;
 }

@@ -47,19 +47,19 @@ static bool read_net(const char *net, forecast *f)
         const measure_unit *known;
     } parts[] = {{"latency:", waits}, {"bandwidth:", speeds}};
     double *const to[] = {&f->net.latency, &f->net.bandwidth};
-    bool read[COUNT(parts)] = {false}, good = true;
-    for (const char *s = net; good && *(s += strspn(s, " ,"));) {
+    bool read[COUNT(parts)] = {false}, ok = true;
+    for (const char *s = net; ok && *(s += strspn(s, " ,"));) {
         const size_t n = strcspn(s, " ,");
         int i = 0;
         while (i < COUNT(parts) && strncmp(s, parts[i].name, strlen(parts[i].name)) != 0)
             i++;
         const size_t at = i < COUNT(parts) ? strlen(parts[i].name) : 0;
-        good = at && !read[i] && read_unit(s + at, n - at, parts[i].known, to[i]);
-        if (good)
+        ok = at && !read[i] && read_unit(s + at, n - at, parts[i].known, to[i]);
+        if (ok)
             read[i] = true;
         s += n;
     }
-    return good && read[0] && read[1] && f->net.bandwidth > 0;
+    return ok && read[0] && read[1] && f->net.bandwidth > 0;
 }
 
 bool ranks_explain(const args *a, ts_error *e)

@@ -102,19 +102,19 @@ bool results_show(const paper *on, const char *results, bool quiet, ts_error *e)
 {
     cJSON *v = js_parse(results, "results", e), *c;
     const char *format = js_get_text(v, "format");
-    const bool whole = strcmp(format, FORMAT_RESULTS) == 0, good = whole || strcmp(format, FORMAT_COMPARISON) == 0;
+    const bool whole = strcmp(format, FORMAT_RESULTS) == 0, ok = whole || strcmp(format, FORMAT_COMPARISON) == 0;
     if (quiet)
         cJSON_DeleteItemFromObjectCaseSensitive(v, "notes");
-    if (v && !good)
+    if (v && !ok)
         unknown_format(format, e);
     if (whole) {
         add_rates(v);
         cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(v, "comparisons")) add_where(v, c);
     }
-    if (good)
+    if (ok)
         say_form(on, v, page_file("results.form"));
     cJSON_Delete(v);
-    return good;
+    return ok;
 }
 
 bool results_give(const args *a, const char *results, ts_error *e)

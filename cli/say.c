@@ -247,13 +247,13 @@ void reply_give(const args *a, cJSON *o, const char *form)
     cJSON_Delete(o);
 }
 
-bool reply_done(const args *a, bool good, cJSON *o, const char *form)
+bool reply_done(const args *a, bool ok, cJSON *o, const char *form)
 {
-    if (good)
+    if (ok)
         reply_give(a, o, form);
     else
         cJSON_Delete(o);
-    return good;
+    return ok;
 }
 
 void say_text(text *t, const cJSON *o, const char *form)

@@ -100,10 +100,10 @@ static bool bind(ts_model *m, const args *a, const char *at, const ts_array *val
     ENDED_BY(heap_free) const char **dims = args_list(a, "dim", &n);
     if (at)
         dims[n++] = at;
-    bool good = ts_model_bind(m, n, dims, value, e);
-    if (good && *ts_model_notes(m))
+    bool ok = ts_model_bind(m, n, dims, value, e);
+    if (ok && *ts_model_notes(m))
         console_note(&a->console, "%s", ts_model_notes(m));
-    return good;
+    return ok;
 }
 
 /* With the nearest name, else with all of them. A model that cannot be built has no inputs yet, and says why. */
@@ -150,9 +150,9 @@ static bool put_default(const session *s, const char *pair, ts_error *e)
         ts_array value;
         if (strncmp(pair, port.name, n) != 0 || pair[n] != '=' || !ts_npy_read(pair + n + 1, &value, e))
             continue;
-        const bool good = ts_model_put(s->model, port.name, &value, e);
+        const bool ok = ts_model_put(s->model, port.name, &value, e);
         ts_array_free(&value);
-        return good;
+        return ok;
     }
     return false;
 }
@@ -201,12 +201,12 @@ static bool cut(const session *s, ts_error *e)
 {
     int n_from, n_to;
     ENDED_BY(heap_free) const char **from = args_list(s->args, "from", &n_from), **to = args_list(s->args, "to", &n_to);
-    bool good = !session_varies(s);
-    if (!good)
+    bool ok = !session_varies(s);
+    if (!ok)
         err_set(e, TS_USAGE, "--%s \"%s\": a part has no ranges", n_from ? "from" : "to", n_from ? from[0] : to[0]),
             err_hint(e, "give one extent, as --dim seq=128");
-    good = good && ts_model_cut(s->model, n_from, from, n_to, to, e);
-    return good;
+    ok = ok && ts_model_cut(s->model, n_from, from, n_to, to, e);
+    return ok;
 }
 
 bool session_whole(const args *a, ts_error *e)
@@ -323,10 +323,10 @@ bool session_fill(session *s, uint64_t seed, ts_error *e)
 
 bool session_feed(const session *s, ts_plan *p, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < s->n_inputs; i++)
-        good = ts_plan_set(p, i, &s->value[i], e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < s->n_inputs; i++)
+        ok = ts_plan_set(p, i, &s->value[i], e);
+    return ok;
 }
 
 static bool is_empty(const ts_port *port)

@@ -83,18 +83,18 @@ static void ports_of(ts_model *m, int n, ts_port *out)
 /* Of each output the whole is the shards' one behind the other. */
 static bool make_room(shard_run *r, const ts_port *whole, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < r->n_output; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < r->n_output; i++) {
         ts_port part;
         ts_model_output(r->session->model, i, &part);
         bool fits = whole[i].rank && part.rank == whole[i].rank && whole[i].dim[0] == r->n * part.dim[0];
         for (int d = 1; fits && d < part.rank; d++)
             fits = whole[i].dim[d] == part.dim[d];
-        good = fits || (err_set(e, TS_UNSUPPORTED, "--shards: output \"%s\" has no batch as its first axis", part.name),
-                        err_hint(e, "run the model without --shards"));
-        good = good && ts_array_make(&r->out[i], part.dtype, part.rank, whole[i].dim, e);
+        ok = fits || (err_set(e, TS_UNSUPPORTED, "--shards: output \"%s\" has no batch as its first axis", part.name),
+                      err_hint(e, "run the model without --shards"));
+        ok = ok && ts_array_make(&r->out[i], part.dtype, part.rank, whole[i].dim, e);
     }
-    return good;
+    return ok;
 }
 
 static void free_plans(shard_run *r)
@@ -125,22 +125,22 @@ static bool is_cut(ts_plan *p, bool *is, ts_error *e) /* it is over several devi
 static bool make_plans(shard_run *r, ts_error *e)
 {
     const char *all = r->session->options.target, *at = all;
-    bool good = true, cut = false;
-    for (int i = 0; good && !cut && i < r->n_plan; i++) {
+    bool ok = true, cut = false;
+    for (int i = 0; ok && !cut && i < r->n_plan; i++) {
         const size_t length = at ? strcspn(at, ",") : 0;
-        good = (r->plan[i] = plan_for(r, at, length, e)) && is_cut(r->plan[i], &cut, e);
+        ok = (r->plan[i] = plan_for(r, at, length, e)) && is_cut(r->plan[i], &cut, e);
         at = at && at[length] ? at + length + 1 : NULL;
     }
-    cut = r->n_plan > 1 && (cut || (!good && e->code == TS_MEMORY));
+    cut = r->n_plan > 1 && (cut || (!ok && e->code == TS_MEMORY));
     if (cut) {
         *e = (ts_error){0};
         free_plans(r);
         r->n_plan = 1;
-        good = (r->plan[0] = plan_for(r, all, strlen(all), e)) != NULL;
+        ok = (r->plan[0] = plan_for(r, all, strlen(all), e)) != NULL;
     }
-    for (int i = 0; good && i < r->n_plan; i++)
-        good = ts_plan_build(r->plan[i], e);
-    return good;
+    for (int i = 0; ok && i < r->n_plan; i++)
+        ok = ts_plan_build(r->plan[i], e);
+    return ok;
 }
 
 bool shard_run_make(shard_run *r, session *s, int n, ts_error *e)
@@ -176,7 +176,7 @@ void shard_run_free(shard_run *r)
 typedef struct worker {
     shard_run *run;
     int device;
-    bool good;
+    bool ok;
     ts_error e;
 } worker;
 
@@ -196,11 +196,11 @@ static bool run_row(const worker *w, int first, int end, const char *traced, ts_
     }
     const ts_pipeline runs = {.n = n, .in = in, .out = out};
     trace t = trace_make();
-    const bool good = traced ? trace_plan(&t, args_noun(s->args, 0), r->plan[w->device], &(trace_runs){&runs, 0}, e) &&
-                                   trace_write(&t, traced, e)
-                             : ts_plan_pipeline(r->plan[w->device], &runs, e);
+    const bool ok = traced ? trace_plan(&t, args_noun(s->args, 0), r->plan[w->device], &(trace_runs){&runs, 0}, e) &&
+                                 trace_write(&t, traced, e)
+                           : ts_plan_pipeline(r->plan[w->device], &runs, e);
     trace_free(&t), free(in), free(out);
-    return good;
+    return ok;
 }
 
 static void *work(void *of)
@@ -209,7 +209,7 @@ static void *work(void *of)
     const shard_run *r = w->run;
     const int first = r->first + r->count * w->device / r->n_plan,
               end = r->first + r->count * (w->device + 1) / r->n_plan;
-    w->good = first == end || run_row(w, first, end, NULL, &w->e);
+    w->ok = first == end || run_row(w, first, end, NULL, &w->e);
     return NULL;
 }
 
@@ -219,7 +219,7 @@ bool shard_run_some(shard_run *r, int from, int count, ts_error *e)
     ENDED_BY(heap_free) worker *w = heap_array((size_t)r->n_plan, sizeof *w);
     ENDED_BY(heap_free) pthread_t *thread = heap_array((size_t)r->n_plan, sizeof *thread);
     int n = 1;
-    bool good = true;
+    bool ok = true;
     for (int i = 0; i < r->n_plan; i++)
         w[i] = (worker){.run = r, .device = i};
     while (n < r->n_plan && pthread_create(&thread[n], NULL, work, &w[n]) == 0)
@@ -229,9 +229,9 @@ bool shard_run_some(shard_run *r, int from, int count, ts_error *e)
         pthread_join(thread[i], NULL);
     for (int i = n; i < r->n_plan; i++) /* where there are no more threads */
         work(&w[i]);
-    for (int i = 0; good && i < r->n_plan; i++)
-        good = w[i].good || err_set(e, w[i].e.code, "%s", w[i].e.text);
-    return good;
+    for (int i = 0; ok && i < r->n_plan; i++)
+        ok = w[i].ok || err_set(e, w[i].e.code, "%s", w[i].e.text);
+    return ok;
 }
 
 bool shard_run_all(shard_run *r, const char *traced, ts_error *e)

@@ -16,11 +16,11 @@ enum { VALUES, SLOPES, WIDE };
 static bool set_single(ts_plan *p, int at, const ts_array *x, ts_error *e)
 {
     ENDED_BY(ts_array_free) ts_array a = {0};
-    bool good = ts_array_make(&a, TS_F32, x->rank, x->dim, e);
-    for (int64_t i = 0; good && i < ts_array_count(x); i++)
+    bool ok = ts_array_make(&a, TS_F32, x->rank, x->dim, e);
+    for (int64_t i = 0; ok && i < ts_array_count(x); i++)
         ((float *)a.data)[i] = (float)((const double *)x->data)[i];
-    good = good && ts_plan_set(p, at, &a, e);
-    return good;
+    ok = ok && ts_plan_set(p, at, &a, e);
+    return ok;
 }
 
 bool trial_set_input(const trial *t, int plan, int i, ts_error *e)
@@ -46,10 +46,10 @@ static bool make_plan(trial *t, int k, const problem *p, const ts_options *o, ts
     for (int i = 0; i < p->n_slope && k == SLOPES; i++)
         all[n++] = p->slope[i].t;
     t->plan[k] = ts_plan_of(p->g, n, all, 0, NULL, o, e);
-    bool good = t->plan[k] && ts_plan_build(t->plan[k], e);
-    for (int i = 0; i < p->n_given && good; i++)
-        good = trial_set_input(t, k, i, e);
-    return good;
+    bool ok = t->plan[k] && ts_plan_build(t->plan[k], e);
+    for (int i = 0; i < p->n_given && ok; i++)
+        ok = trial_set_input(t, k, i, e);
+    return ok;
 }
 
 /* The same problem once more, in f64, whose arrays are the first one's. */

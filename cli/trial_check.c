@@ -57,10 +57,10 @@ static bool moved(trial *t, const group *q, double times, ts_array *out, ts_erro
     double was[TRIED], *v = t->p.given[q->given].value.data;
     for (int i = 0; i < q->n; i++)
         was[i] = v[q->at[i]], v[q->at[i]] += times * q->step[i];
-    const bool good = trial_set_input(t, trial_exact(t), q->given, e) && values(t, out, e);
+    const bool ok = trial_set_input(t, trial_exact(t), q->given, e) && values(t, out, e);
     for (int i = 0; i < q->n; i++)
         v[q->at[i]] = was[i];
-    return good;
+    return ok;
 }
 
 /* How the weighted sum of all values changes by each element of a group, as differences have it */
@@ -70,10 +70,10 @@ static bool differ(trial *t, group *q, ts_error *e)
     const double *v = t->p.given[q->given].value.data;
     for (int i = 0; i < q->n; i++)
         q->step[i] = 1e-6 * fmax(1, fabs(v[q->at[i]])), q->want[i] = 0;
-    const bool good = moved(t, q, 1, up, e) && moved(t, q, -1, down, e);
+    const bool ok = moved(t, q, 1, up, e) && moved(t, q, -1, down, e);
     for (int k = 0; k < t->p.n_value; k++) {
         const int64_t count = ts_array_count(&up[k]), rows = up[k].rank ? up[k].dim[0] : 0;
-        for (int64_t j = 0; good && j < count; j++) {
+        for (int64_t j = 0; ok && j < count; j++) {
             const double d = ts_array_at(&up[k], j) - ts_array_at(&down[k], j);
             if (d == 0)
                 continue;
@@ -82,7 +82,7 @@ static bool differ(trial *t, group *q, ts_error *e)
         }
         ts_array_free(&up[k]), ts_array_free(&down[k]);
     }
-    return good && trial_set_input(t, trial_exact(t), q->given, e);
+    return ok && trial_set_input(t, trial_exact(t), q->given, e);
 }
 
 /* What slope k says of that. By rows: of those that read the element's row. */
@@ -118,14 +118,14 @@ static bool is_by_rows(const trial *t, int given, int64_t *width, bool *moves)
 
 static bool check_group(trial *t, group *q, ts_error *e)
 {
-    const bool good = differ(t, q, e);
-    for (int i = 0; good && i < q->n; i++) {
+    const bool ok = differ(t, q, e);
+    for (int i = 0; ok && i < q->n; i++) {
         double got = 0;
         for (int k = 0; k < t->p.n_slope; k++)
             got += t->p.slope[k].given == q->given ? said(t, k, q->at[i]) : 0;
         t->difference = fmax(t->difference, trial_apart(got, q->want[i]));
     }
-    return good;
+    return ok;
 }
 
 bool trial_check(trial *t, ts_error *e)

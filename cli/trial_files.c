@@ -111,22 +111,22 @@ bool trial_compare(trial *t, const char *file, ts_error *e)
 {
     words ours = {0};
     char *text = outfile_text(file, TRIAL_FILE, e), *at = text;
-    bool good = text && print(t, print_slopes, &ours, e);
+    bool ok = text && print(t, print_slopes, &ours, e);
     t->reference = 0;
-    for (char *own = ours.text, *end, *own_end; good; at = end, own = own_end) {
+    for (char *own = ours.text, *end, *own_end; ok; at = end, own = own_end) {
         const double want = strtod(at, &end), got = strtod(own, &own_end);
         if (own_end == own && !at[strspn(at, " \t\r\n")])
             break;
         if (end == at || own_end == own) {
             err_set(e, TS_BAD_INPUT, "--reference %s: %s", file,
                     end == at ? "it has fewer numbers than the derivative" : "it has more numbers than the derivative");
-            good = err_hint(e, "-o FOLDER writes what is expected, in ADBench's form");
+            ok = err_hint(e, "-o FOLDER writes what is expected, in ADBench's form");
         } else {
             const double d = trial_apart(want, got);
             t->reference = fmax(t->reference, d);
         }
     }
-    return free(text), free(ours.text), good;
+    return free(text), free(ours.text), ok;
 }
 
 static void print_times(const trial *t, FILE *f)
@@ -141,13 +141,13 @@ bool trial_write(trial *t, const char *folder, ts_error *e)
         void (*way)(const trial *, FILE *);
     } file[] = {{"F", print_values}, {"J", print_slopes}, {"times", print_times}};
     const char *slash = strrchr(t->p.file, '/'), *base = slash ? slash + 1 : t->p.file;
-    bool good = outfile_folder(folder, e);
-    for (int i = 0; i < 3 && good; i++) {
+    bool ok = outfile_folder(folder, e);
+    for (int i = 0; i < 3 && ok; i++) {
         char path[4096];
         words w = {0};
         snprintf(path, sizeof path, "%s/%.*s_%s_Tessera.txt", folder, (int)strcspn(base, "."), base, file[i].name);
-        good = print(t, file[i].way, &w, e) && ts_file_write(path, w.text, w.size, e);
+        ok = print(t, file[i].way, &w, e) && ts_file_write(path, w.text, w.size, e);
         free(w.text);
     }
-    return good;
+    return ok;
 }

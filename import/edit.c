@@ -59,9 +59,9 @@ static bool has_steps(ts_model *m, const char *doing, err *e)
     made.limits = m->file.limits;
     m->file = made, m->builder = NULL;
     m->origin = ts_model_take(m);
-    const bool good = relink(m, e);
+    const bool ok = relink(m, e);
     dims_collect(m);
-    return good;
+    return ok;
 }
 
 /* Steps are added behind those there are; links_make finds what they read. */
@@ -301,10 +301,10 @@ static bool save_built(const ts_model *m, const writer *w, const char *path, err
     model_file f;
     if (!m->graph)
         return err_set(e, TS_USAGE, "\"%s\" is built in: it is written at the extents that are bound", m->path);
-    const bool good = restate_graph(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &f, e) &&
-                      w->write(&f, path, e);
+    const bool ok = restate_graph(&(made_graph){m->path, m->graph, *m->bound, m->result, false}, &f, e) &&
+                    w->write(&f, path, e);
     arena_free(&f.mem);
-    return good;
+    return ok;
 }
 
 bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *e)
@@ -318,7 +318,7 @@ bool ts_model_save(ts_model *m, const char *format, const char *path, ts_error *
     if (m->builder)
         return save_built(m, w, path, e);
     f.mem = (arena){0};
-    const bool good = (!w->typed || complete(m, &f, e)) && w->write(&f, path, e);
+    const bool ok = (!w->typed || complete(m, &f, e)) && w->write(&f, path, e);
     arena_free(&f.mem);
-    return good;
+    return ok;
 }

@@ -307,9 +307,9 @@ static bool add_body(writing *w, const body *b, err *e)
 static bool add_graph(writing *w, const body *b, err *e)
 {
     json_add(w->t, "{");
-    const bool good = add_body(w, b, e);
+    const bool ok = add_body(w, b, e);
     text_add(w->t, " }");
-    return good;
+    return ok;
 }
 
 static void add_opsets(text *t, int n, const opset *list)
@@ -410,16 +410,16 @@ static bool write_json(const model_file *f, const char *path, err *e)
     ENDED_BY(arena_free) arena mem = {0};
     writing w = {.mem = &mem, .t = &rest, .f = f};
     add_head(&first, f);
-    bool good = add_body(&w, &f->main, e) && add_functions(&w, e);
+    bool ok = add_body(&w, &f->main, e) && add_functions(&w, e);
     add_scalars(&w);
-    good = good && file_make_folder(path, e) && save_weights(&w, path, &first, e);
-    if (good) {
+    ok = ok && file_make_folder(path, e) && save_weights(&w, path, &first, e);
+    if (ok) {
         text_add(&first, ",%s\n}\n", rest.s);
-        good = file_save(arena_format(&mem, "%s/graph.json", path), first.s, first.length, e);
+        ok = file_save(arena_format(&mem, "%s/graph.json", path), first.s, first.length, e);
     }
     text_free(&first);
     text_free(&rest);
-    return good;
+    return ok;
 }
 
 const writer writer_json = {

@@ -34,15 +34,15 @@ static void add(saver *s, hasher *sum, const void *p, size_t n)
 static bool add_value(saver *s, hasher *sum, const held *h, const held_parts *by, err *e)
 {
     enum { PART = 1 << 22 }; /* bytes */
-    bool good = true;
-    for (size_t from = 0, n; good && from < bytes_of(h); from += n) {
+    bool ok = true;
+    for (size_t from = 0, n; ok && from < bytes_of(h); from += n) {
         n = bytes_of(h) - from < PART ? bytes_of(h) - from : PART;
         const void *p = by ? by->at(by->user, h, from, n, e) : (const char *)h->value.data + from;
-        good = p != NULL;
-        if (good)
+        ok = p != NULL;
+        if (ok)
             add(s, sum, p, n);
     }
-    return good;
+    return ok;
 }
 
 bool safetensors_write(const char *path, int n, const held *const *all, const held_parts *by, digest *out, err *e)
@@ -67,9 +67,9 @@ bool safetensors_write(const char *path, int n, const held *const *all, const he
     hasher *sum = hash_open();
     add(s, sum, &length, sizeof length);
     add(s, sum, header.s, header.length);
-    bool good = true;
-    for (int i = 0; good && i < n; i++)
-        good = add_value(s, sum, order[i], by, e);
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        ok = add_value(s, sum, order[i], by, e);
     *out = hash_close(sum);
-    return good ? saver_close(s, e) : (saver_drop(s), false);
+    return ok ? saver_close(s, e) : (saver_drop(s), false);
 }

@@ -89,9 +89,9 @@ bool ts_tensors_write_parts(const char *path, int n, const ts_given *all, ts_ten
     }
     digest d;
     parts from = {own, part, user};
-    const bool good = safetensors_write(path, n, list, part ? &(held_parts){part_at, &from} : NULL, &d, e);
+    ok = safetensors_write(path, n, list, part ? &(held_parts){part_at, &from} : NULL, &d, e);
     digest_hex(&d, sha256);
-    return good;
+    return ok;
 }
 
 bool ts_tensors_write(const char *path, int n, const ts_given *all, char sha256[65], ts_error *e)

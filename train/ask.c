@@ -17,10 +17,10 @@ static bool ask(asked *a, judge_depth depth, const ts_options *o, ts_error *e)
 {
     judge j = {.plan = NULL};
     const run_weights *w = &a->weights;
-    const bool good = judge_make(&j, &w->asked, &a->data, w->classes, w->n, w->all, e) &&
-                      judge_data(&j, &a->data, depth, o, &a->verdict, e);
+    const bool ok = judge_make(&j, &w->asked, &a->data, w->classes, w->n, w->all, e) &&
+                    judge_data(&j, &a->data, depth, o, &a->verdict, e);
     judge_free(&j);
-    return good;
+    return ok;
 }
 
 bool run_eval(const char *run, const char *files, const ts_options *o, asked *out, ts_error *e)

@@ -139,9 +139,9 @@ bool cached_open(cached *c, const char *model, ts_error *e)
     if (n > MOST_PORTS)
         return err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be fed", n, MOST_PORTS);
     for (int i = 0; i < n; i++) {
-        const bool good = know_input(c, i, e);
+        const bool ok = know_input(c, i, e);
         copy_texts(&c->in[i].port), c->n++;
-        if (!good)
+        if (!ok)
             return false;
     }
     if (!know_outputs(c, e))
@@ -331,30 +331,30 @@ static void take_logits(const cached *c, const ts_array *y, double *logit)
 static bool run(cached *c, const int64_t *id, int64_t stride, int64_t now, double *logit, ts_error *e)
 {
     ts_plan *p = c->known ? c->next : c->prompt;
-    bool good = true;
-    for (int i = 0; good && i < c->n; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < c->n; i++) {
         ts_array own = {0}, shape = shape_of(c, i, c->known, now);
         const bool past = c->in[i].role == FEED_EMPTY, kept = past && c->known;
         if (kept && !c->in[i].kept.data) /* the plan has it */
             continue;
-        good = kept || ts_array_make(&own, shape.dtype, shape.rank, shape.dim, e);
-        if (good && !past)
+        ok = kept || ts_array_make(&own, shape.dtype, shape.rank, shape.dim, e);
+        if (ok && !past)
             fill(c, i, id, stride, &own);
-        good = good && ts_plan_set(p, i, kept ? &c->in[i].kept : &own, e);
+        ok = ok && ts_plan_set(p, i, kept ? &c->in[i].kept : &own, e);
         ts_array_free(&own);
     }
     ENDED_BY(ts_array_free) ts_array y = {0};
-    good = good && ts_plan_run(p, e) && ts_plan_get(p, c->logits, &y, e);
-    if (good)
+    ok = ok && ts_plan_run(p, e) && ts_plan_get(p, c->logits, &y, e);
+    if (ok)
         take_logits(c, &y, logit), c->known += now;
-    for (int i = 0; good && i < c->n; i++)
+    for (int i = 0; ok && i < c->n; i++)
         if (c->in[i].role == FEED_EMPTY) {
             ts_array_free(&c->in[i].kept);
             if (p == c->next && c->appends)
                 continue;
-            good = ts_plan_get(p, c->in[i].present, &c->in[i].kept, e);
+            ok = ts_plan_get(p, c->in[i].present, &c->in[i].kept, e);
         }
-    return good;
+    return ok;
 }
 
 bool cached_next(cached *c, const int64_t *id, int64_t stride, int64_t n, double *logit, ts_error *e)

@@ -13,15 +13,15 @@
 void cards_choose(step *s)
 {
     shards *z = s->shards;
-    bool good = z->ranks->count == 1 && s->asked->accumulate == 1 && s->n_weight == s->n_parameter;
+    bool ok = z->ranks->count == 1 && s->asked->accumulate == 1 && s->n_weight == s->n_parameter;
     ts_error why = {0};
-    for (int i = 0; good && i < z->n_device; i++)
-        good = ts_plan_shares(z->device[i].plan, z->n_device, &why);
+    for (int i = 0; ok && i < z->n_device; i++)
+        ok = ts_plan_shares(z->device[i].plan, z->n_device, &why);
     if (why.code && why.code != TS_UNSUPPORTED)
         snprintf(z->why, sizeof z->why, "cards exchange gradients by way of the host: %.*s",
                  (int)strcspn(why.text, "\n"), why.text);
-    z->on_cards = good;
-    z->n_holder = good ? z->n_device : 1;
+    z->on_cards = ok;
+    z->n_holder = ok ? z->n_device : 1;
 }
 
 /* ---- plans ---- */
@@ -121,12 +121,12 @@ static bool make_norm(shards *z, net *n, const ts_options *o, ts_error *e)
 bool cards_make(step *s, net *n, const ts_options *o, ts_error *e)
 {
     shards *z = s->shards;
-    bool good = true;
-    for (int t = 0; good && z->on_cards && levels_of(z) && t <= levels_of(z); t++)
-        good = make_climb(z, t, n, o, e);
-    for (int round = 0; good && z->on_cards && 1 << round < z->n_device; round++)
-        good = make_add(z, round, n, o, e);
-    return good && (!z->on_cards || make_norm(z, n, o, e));
+    bool ok = true;
+    for (int t = 0; ok && z->on_cards && levels_of(z) && t <= levels_of(z); t++)
+        ok = make_climb(z, t, n, o, e);
+    for (int round = 0; ok && z->on_cards && 1 << round < z->n_device; round++)
+        ok = make_add(z, round, n, o, e);
+    return ok && (!z->on_cards || make_norm(z, n, o, e));
 }
 
 /* ---- where vectors lie ---- */
@@ -181,50 +181,50 @@ static bool share_numbered(place on, const char *form, int k, span at, ts_error 
 static bool place_vectors(const shards *z, int i, ts_error *e)
 {
     const span all = {0, 0, z->flat};
-    bool yes = true, good = true;
-    for (int t = 0; good && t <= levels_of(z) && z->plan[CLIMB + t][i]; t++) {
+    bool yes = true, ok = true;
+    for (int t = 0; ok && t <= levels_of(z) && z->plan[CLIMB + t][i]; t++) {
         const place on = {z, i, z->plan[CLIMB + t][i]};
-        good = share(on, "train.flat.sum", in(AT_SUMS, all), e) &&
-               step_give(on.plan, "train.flat.new", &(ts_array){.dtype = TS_BOOL, .data = &yes}, e);
-        for (int k = 0; good && k < levels_of(z); k++)
-            good = share_numbered(on, "train.flat.held%d", k, in(AT_HELD + k, all), e);
+        ok = share(on, "train.flat.sum", in(AT_SUMS, all), e) &&
+             step_give(on.plan, "train.flat.new", &(ts_array){.dtype = TS_BOOL, .data = &yes}, e);
+        for (int k = 0; ok && k < levels_of(z); k++)
+            ok = share_numbered(on, "train.flat.held%d", k, in(AT_HELD + k, all), e);
     }
-    return good;
+    return ok;
 }
 
 static bool place_pieces(const shards *z, int i, ts_error *e)
 {
     const place update = {z, i, z->plan[UPDATE][i]}, norm = {z, i, z->plan[NORM][i]};
-    bool good = true;
-    for (int k = 0; good && k < z->n_group; k++) {
+    bool ok = true;
+    for (int k = 0; ok && k < z->n_group; k++) {
         const shard_group *g = &z->group[k];
         const span own = kept_of(g, i, rounds_of(z));
         char keep[40], came[40];
-        good = share_numbered(norm, "train.piece%d", k, in(AT_SUMS, own), e) &&
-               (!g->parameter || (share(update, ts_name(g->parameter), in(AT_WEIGHTS, own), e) &&
-                                  share(update, ts_name(g->grad), in(AT_SUMS, own), e)));
-        for (int round = 0; good && round < rounds_of(z); round++) {
+        ok = share_numbered(norm, "train.piece%d", k, in(AT_SUMS, own), e) &&
+             (!g->parameter || (share(update, ts_name(g->parameter), in(AT_WEIGHTS, own), e) &&
+                                share(update, ts_name(g->grad), in(AT_SUMS, own), e)));
+        for (int round = 0; ok && round < rounds_of(z); round++) {
             snprintf(keep, sizeof keep, "train.keep%d.%d", round, k);
             snprintf(came, sizeof came, "train.came%d.%d", round, k);
             const place add = {z, i, z->plan[ADD + round][i]};
-            good = share(add, keep, in(AT_SUMS, kept_of(g, i, round + 1)), e) &&
-                   share(add, came, in(AT_HELD, kept_of(g, i, round + 1)), e);
+            ok = share(add, keep, in(AT_SUMS, kept_of(g, i, round + 1)), e) &&
+                 share(add, came, in(AT_HELD, kept_of(g, i, round + 1)), e);
         }
     }
-    return good;
+    return ok;
 }
 
 static bool place_weights(const step *s, int i, ts_error *e)
 {
     const shards *z = s->shards;
     ts_plan *p = z->device[i].plan;
-    bool good = true;
-    for (int k = 0; good && k < s->n_weight; k++) {
+    bool ok = true;
+    for (int k = 0; ok && k < s->n_weight; k++) {
         const int weight = ts_plan_find(p, ts_name(s->parameter[k].input)), sum = ts_plan_find(p, ts_name(s->sum[k]));
-        good = (weight < 0 || ts_plan_share(p, weight, z->memory[i], AT_WEIGHTS * z->flat + z->at[k], e)) &&
-               (sum < 0 || ts_plan_share(p, sum, z->memory[i], AT_SUMS * z->flat + z->at[k], e));
+        ok = (weight < 0 || ts_plan_share(p, weight, z->memory[i], AT_WEIGHTS * z->flat + z->at[k], e)) &&
+             (sum < 0 || ts_plan_share(p, sum, z->memory[i], AT_SUMS * z->flat + z->at[k], e));
     }
-    return good;
+    return ok;
 }
 
 static bool join(shards *z, ts_error *e)
@@ -238,14 +238,14 @@ bool cards_begin(step *s, ts_error *e)
 {
     shards *z = s->shards;
     const int64_t held = levels_of(z) || z->n_device == 1 ? levels_of(z) : 1;
-    bool good = true;
-    for (int i = 0; good && z->on_cards && i < z->n_device; i++) {
+    bool ok = true;
+    for (int i = 0; ok && z->on_cards && i < z->n_device; i++) {
         if (!z->memory[i] && !(z->memory[i] = ts_shared_make(z->device[i].plan, (AT_HELD + held) * z->flat, e)))
             return false;
-        good = place_weights(s, i, e) && place_vectors(z, i, e) && place_pieces(z, i, e) &&
-               ts_shared_write(z->memory[i], 0, shards_at(&z->weights, 0), z->flat, e);
+        ok = place_weights(s, i, e) && place_vectors(z, i, e) && place_pieces(z, i, e) &&
+             ts_shared_write(z->memory[i], 0, shards_at(&z->weights, 0), z->flat, e);
     }
-    return good && (!z->on_cards || join(z, e));
+    return ok && (!z->on_cards || join(z, e));
 }
 
 /* ---- a step ---- */
@@ -273,8 +273,8 @@ static void add_transfer(transfers *all, const shards *z, int i, int with, bool 
 bool cards_sum(const shards *z, ts_error *e)
 {
     ENDED_BY(heap_free) transfers *all = heap_array(1, sizeof *all);
-    bool good = true;
-    for (int round = 0; good && round < rounds_of(z); round++) {
+    bool ok = true;
+    for (int round = 0; ok && round < rounds_of(z); round++) {
         all->n = 0;
         for (int i = 0; i < z->n_device; i++)
             for (int k = 0; k < z->n_group; k++) {
@@ -282,11 +282,11 @@ bool cards_sum(const shards *z, ts_error *e)
                 add_transfer(all, z, i, with, true, in(AT_SUMS, kept_of(&z->group[k], with, round + 1)));
                 add_transfer(all, z, i, with, false, in(AT_HELD, kept_of(&z->group[k], i, round + 1)));
             }
-        good = ts_shared_exchange(all->n, all->t, e);
-        for (int i = 0; good && i < z->n_device; i++)
-            good = ts_plan_run(z->plan[ADD + round][i], e);
+        ok = ts_shared_exchange(all->n, all->t, e);
+        for (int i = 0; ok && i < z->n_device; i++)
+            ok = ts_plan_run(z->plan[ADD + round][i], e);
     }
-    return good;
+    return ok;
 }
 
 bool cards_spread(const shards *z, ts_error *e)
@@ -316,12 +316,12 @@ bool cards_norm(const shards *z, ts_error *e)
 
 bool cards_bring(const shards *z, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < z->n_device; i++)
-        for (int k = 0; good && k < z->n_group; k++) {
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_device; i++)
+        for (int k = 0; ok && k < z->n_group; k++) {
             const span own = kept_of(&z->group[k], i, rounds_of(z));
-            good = !own.n || ts_shared_read(z->memory[i], AT_SUMS * z->flat + own.from,
-                                            shards_at(&z->device[0].level[0], own.from), own.n, e);
+            ok = !own.n || ts_shared_read(z->memory[i], AT_SUMS * z->flat + own.from,
+                                          shards_at(&z->device[0].level[0], own.from), own.n, e);
         }
-    return good;
+    return ok;
 }

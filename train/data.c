@@ -92,13 +92,13 @@ static bool add_tokens(filling *f, tokens *t, int64_t *cap, const char *s, size_
     ENDED_BY(heap_free) int64_t *id = encode(want, s, n, &count, &cut);
     if (cut && !f->d->cut++)
         f->d->cut_first = f->rows.line;
-    bool good = count > 0 || no_tokens(&f->rows, e);
-    good = good && grow((void **)&t->id, t->at[i] + count, cap, sizeof *t->id, e);
-    for (int64_t k = 0; good && k < count; k++)
+    bool ok = count > 0 || no_tokens(&f->rows, e);
+    ok = ok && grow((void **)&t->id, t->at[i] + count, cap, sizeof *t->id, e);
+    for (int64_t k = 0; ok && k < count; k++)
         t->id[t->at[i] + k] = (int32_t)id[k];
-    if (good)
+    if (ok)
         t->at[i + 1] = t->at[i] + count;
-    return good;
+    return ok;
 }
 
 static bool make_room(filling *f, ts_error *e)
@@ -107,16 +107,16 @@ static bool make_room(filling *f, ts_error *e)
     const int64_t need = d->n + 2;
     int64_t cap[6] = {f->cap, f->cap, f->cap, f->cap, f->cap, f->cap};
     const bool first = !f->cap;
-    const bool good = grow((void **)&d->text.at, need, &cap[0], sizeof *d->text.at, e) &&
-                      grow((void **)&d->second.at, need, &cap[1], sizeof *d->second.at, e) &&
-                      grow((void **)&d->label, need, &cap[2], sizeof *d->label, e) &&
-                      grow((void **)&d->text_at, need, &cap[3], sizeof *d->text_at, e) &&
-                      grow((void **)&d->text_n, need, &cap[4], sizeof *d->text_n, e) &&
-                      grow((void **)&d->line, need, &cap[5], sizeof *d->line, e);
+    const bool ok = grow((void **)&d->text.at, need, &cap[0], sizeof *d->text.at, e) &&
+                    grow((void **)&d->second.at, need, &cap[1], sizeof *d->second.at, e) &&
+                    grow((void **)&d->label, need, &cap[2], sizeof *d->label, e) &&
+                    grow((void **)&d->text_at, need, &cap[3], sizeof *d->text_at, e) &&
+                    grow((void **)&d->text_n, need, &cap[4], sizeof *d->text_n, e) &&
+                    grow((void **)&d->line, need, &cap[5], sizeof *d->line, e);
     f->cap = cap[0];
-    if (good && first)
+    if (ok && first)
         d->text.at[0] = d->second.at[0] = 0;
-    return good;
+    return ok;
 }
 
 static bool add_row(filling *f, const row *r, ts_error *e)
@@ -164,9 +164,9 @@ static bool read_lines(const data_want *want, const char *path, data *out, ts_er
     const size_t mark = data_mark(&out->file);
     rows_open(&f.rows, want, path);
     labels_open(&f.labels, want);
-    const bool good = data_is_text(path, 1, out->file.at + mark, out->file.n - mark, e) && read_rows(&f, mark, e);
+    const bool ok = data_is_text(path, 1, out->file.at + mark, out->file.n - mark, e) && read_rows(&f, mark, e);
     labels_close(&f.labels);
-    return good;
+    return ok;
 }
 
 bool data_is_text(const char *path, int64_t line, const char *s, size_t n, ts_error *e)
@@ -226,12 +226,12 @@ bool data_read(const data_want *want, data *out, ts_error *e)
                 path);
         return err_hint(e, "put the texts into one file, as cat does");
     }
-    const bool good = arrays         ? data_arrays(want, out, e)
-                      : want->stream ? data_stream(want, path, out, e)
-                                     : read_lines(want, path, out, e);
-    if (good && !arrays)
+    const bool ok = arrays         ? data_arrays(want, out, e)
+                    : want->stream ? data_stream(want, path, out, e)
+                                   : read_lines(want, path, out, e);
+    if (ok && !arrays)
         return ts_file_hash(path, out->hash, e);
-    if (!good)
+    if (!ok)
         data_free(out);
-    return good;
+    return ok;
 }

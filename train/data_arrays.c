@@ -142,16 +142,16 @@ static bool text_tokens(const data_want *want, const char *path, data *out, ts_e
     ENDED_BY(heap_free)
     int64_t *id = ts_tokenizer_encode(want->tokenizer, out->file.at + skip, out->file.n - skip, false, &out->n);
     out->text.id = calloc((size_t)out->n + 1, sizeof *out->text.id);
-    bool good = out->text.id ||
-                err_memory(e, ((size_t)out->n + 1) * sizeof *out->text.id, "%lld tokens", (long long)out->n);
-    for (int64_t i = 0; good && i < out->n; i++) {
+    bool ok = out->text.id ||
+              err_memory(e, ((size_t)out->n + 1) * sizeof *out->text.id, "%lld tokens", (long long)out->n);
+    for (int64_t i = 0; ok && i < out->n; i++) {
         out->text.id[i] = (int32_t)id[i];
         if (want->vocabulary && id[i] >= want->vocabulary)
-            good = err_set(e, TS_BAD_INPUT, "'%s': token %lld is %lld, the model has %lld", path, (long long)i,
-                           (long long)id[i], (long long)want->vocabulary),
+            ok = err_set(e, TS_BAD_INPUT, "'%s': token %lld is %lld, the model has %lld", path, (long long)i,
+                         (long long)id[i], (long long)want->vocabulary),
             err_hint(e, "--tokenizer must name the one that the model was trained with");
     }
-    return good;
+    return ok;
 }
 
 bool data_stream(const data_want *want, const char *path, data *out, ts_error *e)

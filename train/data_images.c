@@ -41,17 +41,17 @@ static bool idx_read(const char *path, const bytes *f, ts_array *out, ts_error *
     if (!idx_shape(path, f, dim, &at, e))
         return false;
     const int64_t shape[] = {dim[0], 1, dim[1], dim[2]};
-    const bool good = rank == 1   ? ts_array_make(out, TS_I64, 1, dim, e)
-                      : rank == 2 ? ts_array_make(out, TS_F32, 2, dim, e)
-                                  : ts_array_make(out, TS_F32, 4, shape, e);
-    const int64_t n = good ? ts_array_count(out) : 0;
+    const bool ok = rank == 1   ? ts_array_make(out, TS_I64, 1, dim, e)
+                    : rank == 2 ? ts_array_make(out, TS_F32, 2, dim, e)
+                                : ts_array_make(out, TS_F32, 4, shape, e);
+    const int64_t n = ok ? ts_array_count(out) : 0;
     const unsigned char *from = (const unsigned char *)f->at + at;
     for (int64_t i = 0; i < n; i++)
         if (rank == 1)
             ((int64_t *)out->data)[i] = from[i];
         else
             ((float *)out->data)[i] = (float)from[i] / 255;
-    return good;
+    return ok;
 }
 
 /* Records of a label, or of a coarse and a fine one, and the bytes of a picture. */

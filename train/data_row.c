@@ -233,12 +233,12 @@ size_t row_read(rows *r, char *s, size_t n, row *out, ts_error *e)
         r->next++;
     if (header)
         return *out = (row){0}, step;
-    const bool good = r->kind == ROWS_JSON ? take_json(r, s, length, out, e)
-                      : r->n_column        ? take_fields(r, &f, out, e)
-                                           : take_tab(r, s, length, out, e);
-    if (good && is_blank(out->text, out->n_text))
+    const bool ok = r->kind == ROWS_JSON ? take_json(r, s, length, out, e)
+                    : r->n_column        ? take_fields(r, &f, out, e)
+                                         : take_tab(r, s, length, out, e);
+    if (ok && is_blank(out->text, out->n_text))
         return row_refuse(r, "the text is empty", e), 0;
-    if (good && r->want->label == LABEL_TEXT && is_blank(out->other, out->n_other))
+    if (ok && r->want->label == LABEL_TEXT && is_blank(out->other, out->n_other))
         return row_refuse(r, "the second text is empty", e), 0;
-    return good ? step : 0;
+    return ok ? step : 0;
 }

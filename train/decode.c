@@ -19,10 +19,10 @@ static bool give_window(decoder *d, ts_plan *p, const int64_t *id, int64_t n, in
     ts_array all[MOST_FED] = {{0}};
     for (int64_t i = 0; i < d->length; i++)
         one.text.id[i] = (int32_t)(i < kept ? id[n - kept + i] : rest);
-    const bool good = net_arrays(w, &one, &(int64_t){0}, 1, all, e) && net_set(w, p, all, e);
+    const bool ok = net_arrays(w, &one, &(int64_t){0}, 1, all, e) && net_set(w, p, all, e);
     net_arrays_free(w, all);
     free(one.text.id);
-    return good;
+    return ok;
 }
 
 /* The logits of a row of y, [.., row, class]. */
@@ -36,11 +36,11 @@ static void take_row(decoder *d, const ts_array *y, int64_t row)
 static bool next_of_window(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 {
     ENDED_BY(ts_array_free) ts_array y = {0};
-    const bool good = give_window(d, d->judge.plan, id, n, 0, e) && ts_plan_run(d->judge.plan, e) &&
-                      ts_plan_get(d->judge.plan, 0, &y, e);
-    if (good)
+    const bool ok = give_window(d, d->judge.plan, id, n, 0, e) && ts_plan_run(d->judge.plan, e) &&
+                    ts_plan_get(d->judge.plan, 0, &y, e);
+    if (ok)
         take_row(d, &y, (n < d->length ? n : d->length) - 1);
-    return good;
+    return ok;
 }
 
 /* ---- kept places ---- */
@@ -67,10 +67,10 @@ static bool same_places(const ts_array *a, const ts_array *b, int axis, int64_t 
 
 static bool run_window(decoder *d, const int64_t *id, int64_t n, int64_t rest, ts_array *out, ts_error *e)
 {
-    bool good = give_window(d, d->window, id, n, rest, e) && ts_plan_run(d->window, e);
-    for (int i = 0; good && i <= d->steps.n; i++)
-        good = ts_plan_get(d->window, i, &out[i], e);
-    return good;
+    bool ok = give_window(d, d->window, id, n, rest, e) && ts_plan_run(d->window, e);
+    for (int i = 0; ok && i <= d->steps.n; i++)
+        ok = ts_plan_get(d->window, i, &out[i], e);
+    return ok;
 }
 
 /* What earlier places leave must not depend on later ones: with other tokens behind, all has the same bits. */
@@ -87,17 +87,17 @@ static bool begin(decoder *d, const int64_t *id, int64_t n, ts_error *e)
 {
     const int count = d->steps.n + 1;
     ts_array *a = heap_array(2 * (size_t)count, sizeof *a), *b = a + count;
-    bool good = run_window(d, id, n, 0, a, e) && (n == d->length || run_window(d, id, n, 1, b, e));
-    if (good && n < d->length && !looks_back(d, a, b, n))
+    bool ok = run_window(d, id, n, 0, a, e) && (n == d->length || run_window(d, id, n, 1, b, e));
+    if (ok && n < d->length && !looks_back(d, a, b, n))
         give_up(d, "places of the model depend on later ones");
-    for (int i = 0; good && d->step && i < d->steps.n; i++)
-        good = step_give(d->step, ts_name(d->steps.state[i].from), &a[i + 1], e);
-    if (good)
+    for (int i = 0; ok && d->step && i < d->steps.n; i++)
+        ok = step_give(d->step, ts_name(d->steps.state[i].from), &a[i + 1], e);
+    if (ok)
         take_row(d, &a[0], n - 1), d->known = n;
     for (int i = 0; i < 2 * count; i++)
         ts_array_free(&a[i]);
     free(a);
-    return good;
+    return ok;
 }
 
 static bool one_more(decoder *d, int64_t id, ts_error *e)
@@ -108,13 +108,13 @@ static bool one_more(decoder *d, int64_t id, ts_error *e)
         row.dim[i] = 1;
     row.data = row.dtype == TS_I32 ? (void *)&small : (void *)&id;
     const ts_array place = {.dtype = TS_I64, .data = &d->known};
-    const bool good = step_give(d->step, ts_name(d->steps.place), &place, e) &&
-                      step_give(d->step, ts_name(d->steps.row), &row, e) && ts_plan_run(d->step, e) &&
-                      ts_plan_get(d->step, 0, &y, e);
-    if (good)
+    const bool ok = step_give(d->step, ts_name(d->steps.place), &place, e) &&
+                    step_give(d->step, ts_name(d->steps.row), &row, e) && ts_plan_run(d->step, e) &&
+                    ts_plan_get(d->step, 0, &y, e);
+    if (ok)
         take_row(d, &y, 0), d->known++;
     ts_array_free(&y);
-    return good;
+    return ok;
 }
 
 bool decoder_next(decoder *d, const int64_t *id, int64_t stride, int64_t n, ts_error *e)
@@ -141,8 +141,8 @@ static ts_tensor of_tokens(decoder *d, ts_error *e)
     data one = {.n = d->length + 1, .text.id = heap_array((size_t)d->length + 1, sizeof *one.text.id)};
     int count, k = 0, found = 0;
     ENDED_BY(heap_free) ts_tensor *leaf = leaves_make(1, &d->judge.logits, &count);
-    bool good = net_arrays(n, &one, &(int64_t){0}, 1, all, e);
-    for (int i = 0; good && i < count; i++)
+    bool ok = net_arrays(n, &one, &(int64_t){0}, 1, all, e);
+    for (int i = 0; ok && i < count; i++)
         for (int f = 0; f < n->n_feed; f++) {
             if (strcmp(ts_op_name(leaf[i]), "input") != 0 || strcmp(ts_name(leaf[i]), n->feed[f].port.name) != 0)
                 continue;
@@ -151,11 +151,11 @@ static ts_tensor of_tokens(decoder *d, ts_error *e)
             else
                 from[k] = leaf[i], to[k++] = ts_constant(n->g, NULL, &all[f]);
         }
-    if (good && found == 1)
-        good = ts_replace(n->g, 1, &d->judge.logits, k, from, to, &y) || ts_graph_ok(n->g, e);
+    if (ok && found == 1)
+        ok = ts_replace(n->g, 1, &d->judge.logits, k, from, to, &y) || ts_graph_ok(n->g, e);
     net_arrays_free(n, all);
     free(one.text.id);
-    return good ? y : NULL;
+    return ok ? y : NULL;
 }
 
 /* Plans of the window and of one place, or a note on why there are none. */

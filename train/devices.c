@@ -28,10 +28,10 @@ int shards_levels(int64_t each)
 
 static bool make_levels(shards *z, shard_device *d, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < shards_levels(z->own / z->n_device); i++)
-        good = ts_array_make(&d->level[i], TS_F32, 1, &z->flat, e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < shards_levels(z->own / z->n_device); i++)
+        ok = ts_array_make(&d->level[i], TS_F32, 1, &z->flat, e);
+    return ok;
 }
 
 static ts_plan *plan_on(const shards *z, int i, const ts_options *o, const devices_want *want, ts_error *e)
@@ -68,29 +68,29 @@ bool devices_make(step *s, const ts_options *o, const devices_want *want, ts_err
 
 bool devices_plans(shards *z, int which, int n, const ts_options *o, const devices_want *want, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < n; i++)
-        good = (z->plan[which][i] = plan_on(z, i, o, want, e)) != NULL;
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        ok = (z->plan[which][i] = plan_on(z, i, o, want, e)) != NULL;
+    return ok;
 }
 
 bool devices_run(const shards *z, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < z->n_device; i++)
-        good = ts_plan_runs(z->device[i].plan, e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_device; i++)
+        ok = ts_plan_runs(z->device[i].plan, e);
+    return ok;
 }
 
 bool devices_build(const shards *z, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < z->n_device; i++) {
-        good = ts_plan_build(z->device[i].plan, e);
-        for (int k = 0; good && k < N_PLAN; k++)
-            good = !z->plan[k][i] || ts_plan_build(z->plan[k][i], e);
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_device; i++) {
+        ok = ts_plan_build(z->device[i].plan, e);
+        for (int k = 0; ok && k < N_PLAN; k++)
+            ok = !z->plan[k][i] || ts_plan_build(z->plan[k][i], e);
     }
-    return good;
+    return ok;
 }
 
 void devices_free(step *s)
@@ -114,15 +114,15 @@ static void *run_shard(void *of)
 {
     shard_device *d = of;
     const shards *z = d->step->shards;
-    d->good = step_run_plan(d->plan, &d->timed, &d->e) && step_scalar(d->plan, 0, d->loss, &d->e) &&
-              (z->on_cards                 ? cards_climb(z, d, &d->e)
-               : !(d->done % 2) || d->last ? shards_bring(d->step, d->plan, &d->e)
-                                           : true);
+    d->ok = step_run_plan(d->plan, &d->timed, &d->e) && step_scalar(d->plan, 0, d->loss, &d->e) &&
+            (z->on_cards                 ? cards_climb(z, d, &d->e)
+             : !(d->done % 2) || d->last ? shards_bring(d->step, d->plan, &d->e)
+                                         : true);
     if (z->on_cards)
         return NULL;
-    if (d->good && !d->last)
+    if (d->ok && !d->last)
         shards_climb(z, d, d->done);
-    for (int level = d->held; d->good && d->last && level > 0; level--)
+    for (int level = d->held; d->ok && d->last && level > 0; level--)
         shards_add(&d->level[level - 1], &d->level[level], 0, z->flat);
     return NULL;
 }
@@ -133,7 +133,7 @@ bool devices_ready(shard_device *d, ts_error *e)
         return true;
     pthread_join(d->thread, NULL);
     d->runs = false;
-    return d->good || (e && err_set(e, d->e.code, "%s", d->e.text));
+    return d->ok || (e && err_set(e, d->e.code, "%s", d->e.text));
 }
 
 bool devices_start(shard_device *d, ts_error *e)
@@ -146,10 +146,10 @@ bool devices_start(shard_device *d, ts_error *e)
 
 bool devices_wait(shards *z, ts_error *e)
 {
-    bool good = true;
+    bool ok = true;
     for (int i = 0; i < z->n_device; i++)
-        good = devices_ready(&z->device[i], good ? e : NULL) && good;
-    return good;
+        ok = devices_ready(&z->device[i], ok ? e : NULL) && ok;
+    return ok;
 }
 
 /* ((0 + 1) + (2 + 3)) + ... into the first one's. */

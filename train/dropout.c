@@ -70,9 +70,9 @@ bool net_dropout(net *n, ts_error *e)
     const ts_dropout_options how = {list, w->dropout, w->dropout == 0 ? NULL : random_seed(n)};
     ts_tensor out = n->output; /* as the output */
     const int places = list && !count ? 0 : ts_dropout(n->g, 1, &n->output, &how, &out);
-    const bool good = places >= 0 || no_such_place(n, list ? list : "", e);
+    const bool ok = places >= 0 || no_such_place(n, list ? list : "", e);
     n->output = out, n->thinned = places;
-    return good;
+    return ok;
 }
 
 ts_tensor net_dropout_head(net *n, ts_tensor x)

@@ -107,15 +107,15 @@ static bool await(exchange *x, const int *counts, int least)
     pthread_mutex_lock(&x->lock);
     while (*counts < least && !x->stops)
         pthread_cond_wait(&x->more, &x->lock);
-    const bool good = !x->stops;
+    const bool ok = !x->stops;
     pthread_mutex_unlock(&x->lock);
-    return good;
+    return ok;
 }
 
-static void tell(exchange *x, int *counts, int now, bool good)
+static void tell(exchange *x, int *counts, int now, bool ok)
 {
     pthread_mutex_lock(&x->lock);
-    *counts = now, x->stops = x->stops || !good;
+    *counts = now, x->stops = x->stops || !ok;
     pthread_cond_broadcast(&x->more);
     pthread_mutex_unlock(&x->lock);
 }
@@ -166,9 +166,9 @@ static void *spread_all(void *of)
 static bool await_idle(exchange *x, const int *counts, int least)
 {
     const double start = seconds_now();
-    const bool good = await(x, counts, least);
+    const bool ok = await(x, counts, least);
     x->waited += seconds_now() - start;
-    return good;
+    return ok;
 }
 
 static void settle(exchange *x)
@@ -214,17 +214,17 @@ bool exchange_update(step *s, step_result *r, ts_error *e)
     exchange *x = z->exchange;
     x->renewed = x->there = 0;
     x->goes_round = z->ranks->count > 1 && pthread_create(&x->round, NULL, spread_all, x) == 0;
-    bool good = ts_plan_run_stops(z->plan[UPDATE][0], count_within(&x->updates), x->updates.kernel, renewed, x, e);
-    for (int i = 0; good && i < z->n_group; i++)
-        good = !z->group[i].parameter ||
-               ts_plan_view(z->plan[UPDATE][0], ts_plan_find(z->plan[UPDATE][0], ts_name(z->group[i].parameter)),
-                            &(ts_array){0}, e);
-    tell(x, &x->renewed, x->updates.n, good);
+    bool ok = ts_plan_run_stops(z->plan[UPDATE][0], count_within(&x->updates), x->updates.kernel, renewed, x, e);
+    for (int i = 0; ok && i < z->n_group; i++)
+        ok = !z->group[i].parameter ||
+             ts_plan_view(z->plan[UPDATE][0], ts_plan_find(z->plan[UPDATE][0], ts_name(z->group[i].parameter)),
+                          &(ts_array){0}, e);
+    tell(x, &x->renewed, x->updates.n, ok);
     if (!x->goes_round)
         spread_all(x);
     if (z->n_device > 1 || !count_within(&x->sums)) /* what is computed next does not stop */
         settle(x), tell_seconds(x, r);
-    return good;
+    return ok;
 }
 
 /* ---- sums, while others are computed ---- */
@@ -246,21 +246,21 @@ static bool sum_bucket(exchange *x, int bucket)
 static void *sum_all(void *of)
 {
     exchange *x = of;
-    bool good = await(x, &x->there, x->needs.n);
-    for (int i = 0; good && i < x->sums.n; i++) {
-        good = await(x, &x->ready, i + 1) && sum_bucket(x, x->sums.bucket[i]);
-        tell(x, &x->summed, i + 1, good);
+    bool ok = await(x, &x->there, x->needs.n);
+    for (int i = 0; ok && i < x->sums.n; i++) {
+        ok = await(x, &x->ready, i + 1) && sum_bucket(x, x->sums.bucket[i]);
+        tell(x, &x->summed, i + 1, ok);
     }
     return NULL;
 }
 
 /* To the thread that sends: buckets up to `ready`, before that kernel of the pass. */
-static void send(exchange *x, int ready, int kernel, bool good)
+static void send(exchange *x, int ready, int kernel, bool ok)
 {
     for (int i = x->ready; i < ready; i++)
         if (bucket_elements(x->shards, x->sums.bucket[i]))
             x->sent[x->n_sent++] = kernel;
-    tell(x, &x->ready, ready, good);
+    tell(x, &x->ready, ready, ok);
 }
 
 static void reached(void *user, int i)
@@ -289,9 +289,9 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
     x->ready = x->summed = x->n_sent = 0;
     const bool computed = x->shards->n_device > 1; /* by all of them, as a whole */
     x->sends = !computed && x->shards->ranks->count > 1 && pthread_create(&thread, NULL, sum_all, x) == 0;
-    const bool good = computed || (exchange_pass(s, r, e) && shards_bring(s, s->plan, e));
+    const bool ok = computed || (exchange_pass(s, r, e) && shards_bring(s, s->plan, e));
     const double end = seconds_now();
-    send(x, x->sums.n, INT_MAX, good);
+    send(x, x->sums.n, INT_MAX, ok);
     if (!x->sends)
         sum_all(x), x->waited += seconds_now() - end;
     for (int i = 0; i < x->sums.n && await_idle(x, &x->summed, i + 1); i++)
@@ -302,7 +302,7 @@ bool exchange_run(step *s, step_result *r, ts_error *e)
     x->sends = false;
     settle(x), tell_seconds(x, r);
     r->sent = x->sent, r->n_sent = x->n_sent;
-    return good && (!x->e.code || err_set(e, x->e.code, "%s", x->e.text));
+    return ok && (!x->e.code || err_set(e, x->e.code, "%s", x->e.text));
 }
 
 /* ---- as it would be ---- */

@@ -175,33 +175,33 @@ static bool put_merged(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
     int count;
     ENDED_BY(heap_free) ts_tensor *all = leaves_make(1, &n->loss, &count);
-    bool good = true;
-    for (int i = 0; good && i < count; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++) {
         const bool given = strcmp(ts_op_name(all[i]), "input") == 0;
         const ts_tensor merged = given ? all[i] : parameter_trained(n->g, all[i], w->n, w->all); /* as all[i] */
         const ts_options usual = {0};
         ts_array a = {0};
         if (merged == all[i] || (merged && strcmp(ts_name(merged), ts_name(all[i])) == 0))
             continue;
-        good = merged ? ts_eval(1, &merged, 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(all[i]), &a, e)
-                      : ts_graph_ok(n->g, e);
+        ok = merged ? ts_eval(1, &merged, 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(all[i]), &a, e)
+                    : ts_graph_ok(n->g, e);
         ts_array_free(&a);
     }
-    return good;
+    return ok;
 }
 
 /* What --freeze leaves as it was drawn or read is in no checkpoint. */
 static bool put_frozen_head(ts_model *m, const run_weights *w, net *n, ts_error *e)
 {
     const ts_tensor part[] = {n->head_weight, n->head_bias}; /* [c, h], [c] */
-    bool good = true;
-    for (int i = 0; good && i < 2; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++) {
         const ts_options usual = {0};
         ENDED_BY(ts_array_free) ts_array a = {0};
         if (parameter_trained(n->g, part[i], w->n, w->all) == part[i])
-            good = ts_eval(1, &part[i], 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(part[i]), &a, e);
+            ok = ts_eval(1, &part[i], 0, NULL, &usual, &a, e) && ts_model_put(m, ts_name(part[i]), &a, e);
     }
-    return good;
+    return ok;
 }
 
 static bool has_head(const train_options *w)
@@ -237,18 +237,18 @@ bool run_export(const char *run, weights_reader *read_weights, const char *path,
         train_read_data(&w.asked, &(data_want){.files = w.asked.data, .classes = w.classes}, &d, &gone);
     }
     ts_model *m = open_first(&w, &d, e);
-    bool good = m != NULL;
-    for (int i = 0; good && i < w.n; i++)
+    bool ok = m != NULL;
+    for (int i = 0; ok && i < w.n; i++)
         if (!w.asked.lora || !is_factor(w.all[i].name))
-            good = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
-    good = good && ts_model_trained(m, e);
-    if (good && (head || w.asked.lora)) /* the rank of the output is known once it is bound */
-        good = net_make_least(&n, &w.asked, &d, 1, w.classes, e) && (!w.asked.lora || put_merged(m, &w, &n, e)) &&
-               (!head || (put_frozen_head(m, &w, &n, e) && add_head(m, &w, &n, e)));
-    good = good && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
+            ok = ts_model_put(m, w.all[i].name, &w.all[i].value, e);
+    ok = ok && ts_model_trained(m, e);
+    if (ok && (head || w.asked.lora)) /* the rank of the output is known once it is bound */
+        ok = net_make_least(&n, &w.asked, &d, 1, w.classes, e) && (!w.asked.lora || put_merged(m, &w, &n, e)) &&
+             (!head || (put_frozen_head(m, &w, &n, e) && add_head(m, &w, &n, e)));
+    ok = ok && (head || add_types(m, &w, &n, &d, e)) && ts_model_save(m, "onnx", path, e);
     net_free(&n);
     data_free(&d);
     ts_model_free(m);
     run_weights_free(&w);
-    return good;
+    return ok;
 }

@@ -52,11 +52,11 @@ bool bytes_read(const char *path, bytes *out, ts_error *e)
         return none ? err_hint(e, "give the path of what is there; names without a folder are looked for in this one")
                     : false;
     }
-    const bool good = read_all(fd, path, out, e);
+    const bool ok = read_all(fd, path, out, e);
     close(fd);
-    if (!good)
+    if (!ok)
         bytes_free(out);
-    return good;
+    return ok;
 }
 
 void bytes_free(bytes *b)

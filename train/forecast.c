@@ -16,14 +16,14 @@ static double *predicted_make(const cJSON *plan, int *n, ts_error *e)
 {
     const cJSON *kernels = js_get(plan, "kernels"), *k;
     double *out = heap_array((size_t)(*n = cJSON_GetArraySize(kernels)) + 1, sizeof *out);
-    bool good = true;
+    bool ok = true;
     int i = 0;
     cJSON_ArrayForEach(k, kernels)
     {
         out[i] = 1e-9 * js_get_number(k, "predicted/time_ns", NAN);
-        good = good && isfinite(out[i++]);
+        ok = ok && isfinite(out[i++]);
     }
-    if (good)
+    if (ok)
         return out;
     err_set(e, TS_UNSUPPORTED, "explain --ranks: target %s predicts no times of kernels", js_get_text(plan, "target"));
     err_hint(e, "--target c does; a run of the same target that has trained a few steps has measured them");
@@ -166,14 +166,14 @@ cJSON *forecast_make(const step *s, const forecast *w, const ts_options *o, cons
     cJSON *root = cJSON_CreateObject();
     js_put(root, "format:%s,shards:%d,cores:%g,latency_ns:%g,bytes_per_s:%g", "ranks/1", (int)s->shards->n, w->core,
            1e9 * w->net.latency, w->net.bandwidth);
-    const bool good = find_costs(s, o, run, &c, root, e);
-    cJSON *list = good ? js_array(root, "rows") : NULL;
-    for (int n = 1; good && n <= w->most && n <= s->shards->n; n *= 2)
+    const bool ok = find_costs(s, o, run, &c, root, e);
+    cJSON *list = ok ? js_array(root, "rows") : NULL;
+    for (int n = 1; ok && n <= w->most && n <= s->shards->n; n *= 2)
         add_row(s, w, &c, n, list);
-    if (good)
+    if (ok)
         add_ends(root), js_put(root, "limit:%i", w->most > s->shards->n);
     free(c.model.kernel), free(c.model.update);
-    if (!good)
+    if (!ok)
         cJSON_Delete(root), root = NULL;
     return root;
 }

@@ -105,9 +105,9 @@ static bool check_prompt(const writer *w, const decoder *d, ts_error *e)
 static bool continue_text(writer *w, decoder *d, ts_error *e)
 {
     const bool single = w->how->batch == 1;
-    bool good = check_prompt(w, d, e);
+    bool ok = check_prompt(w, d, e);
     double begin = seconds_now(), first = begin;
-    while (good && w->n - w->prompt < w->how->tokens && !all_ended(w)) {
+    while (ok && w->n - w->prompt < w->how->tokens && !all_ended(w)) {
         if (w->n == d->length + 1 && (d->step || d->cache.next)) {
             snprintf(w->made->note, sizeof w->made->note,
                      d->step ? "the window of %lld tokens is full: from here on its first token is left out and every "
@@ -117,18 +117,18 @@ static bool continue_text(writer *w, decoder *d, ts_error *e)
             if (d->cache.next)
                 break;
         }
-        good = one_token(w, d, e) && (!single || w->row[0].ended || tell(w, 0, false, e));
+        ok = one_token(w, d, e) && (!single || w->row[0].ended || tell(w, 0, false, e));
         if (w->n == w->prompt + 1)
             first = seconds_now(), w->made->later = -w->made->tokens;
     }
     w->made->seconds = seconds_now() - first, w->made->prefill = first - begin;
     w->made->later += w->made->tokens, w->made->prompt = w->prompt, w->made->ended = all_ended(w);
-    for (int64_t r = 0; good && r < w->how->batch; r++)
-        good = tell(w, r, true, e);
+    for (int64_t r = 0; ok && r < w->how->batch; r++)
+        ok = tell(w, r, true, e);
     if (*d->note)
         snprintf(w->made->note, sizeof w->made->note, "%s", d->note);
     snprintf(w->made->said, sizeof w->made->said, "%s", d->cache.said);
-    return good;
+    return ok;
 }
 
 /* The token that ends a text, by the names that it has. */
@@ -225,10 +225,10 @@ bool run_generate(const char *what, const generating *how, const ts_options *o, 
         return false;
     writer w = {.how = how, .tokenizer = out->tokenizer, .made = made, .file = file};
     decoder d = {.note = ""};
-    bool good = begin(&w, what, out, e);
+    bool ok = begin(&w, what, out, e);
     const decoding wanted = {how->recompute, file, how->batch, w.prompt, how->tokens};
-    good = good && decoder_make(&d, &out->weights, &wanted, o, e) && continue_text(&w, &d, e);
+    ok = ok && decoder_make(&d, &out->weights, &wanted, o, e) && continue_text(&w, &d, e);
     decoder_free(&d);
     free(w.id), free(w.row);
-    return good;
+    return ok;
 }

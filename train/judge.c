@@ -19,17 +19,17 @@ static bool put_weights(judge *j, int n, const ts_given *weights, ts_tensor *out
     ENDED_BY(heap_free) ts_tensor *all = leaves_make(1, &t->logits, &count);
     ENDED_BY(heap_free) ts_tensor *from = heap_array(2 * ((size_t)count + 2), sizeof *from);
     ts_tensor *to = from + count + 2;
-    bool good = true;
+    bool ok = true;
     if (t->head_weight)
         all[count++] = t->head_weight, all[count++] = t->head_bias;
-    for (int i = 0; good && i < count; i++) {
+    for (int i = 0; ok && i < count; i++) {
         if (strcmp(ts_op_name(all[i]), "input") == 0)
             continue;
         from[k] = all[i], to[k] = parameter_trained(t->g, all[i], n, weights);
-        good = to[k] ? true : ts_graph_ok(t->g, e);
+        ok = to[k] ? true : ts_graph_ok(t->g, e);
         k += from[k] != to[k];
     }
-    return good && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
+    return ok && (ts_replace(t->g, 1, &t->logits, k, from, to, out) || ts_graph_ok(t->g, e));
 }
 
 /* Norms over batches with the statistics that the model has. */
@@ -76,11 +76,11 @@ bool judge_make(judge *j, const train_options *w, const data *d, int64_t classes
     train_options *own = heap_array(1, sizeof *own); /* as w, with another length; borrows its texts */
     *own = *w;
     own->dropout = own->smoothing = 0, own->dropout_on = NULL;
-    const bool good = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
-                      put_weights(j, n, weights, &j->logits, e);
+    const bool ok = fit_net(&j->net, own, d, classes, e) && as_trained(&j->net, e) &&
+                    put_weights(j, n, weights, &j->logits, e);
     if (!j->net.asked)
         free(own);
-    return good;
+    return ok;
 }
 
 bool judge_plan(judge *j, const ts_options *o, ts_error *e)
@@ -222,10 +222,10 @@ static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *la
     const int64_t rows = n->stream ? count * n->length : count;
     const int n_fact = t->n_fact;
     ts_array fact[ALL_FACTS] = {{0}};
-    bool good = true;
-    for (int i = 0; good && i < n_fact; i++)
-        good = ts_plan_get(j->plan, i, &fact[i], e);
-    for (int64_t r = 0; good && r < rows; r++) {
+    bool ok = true;
+    for (int i = 0; ok && i < n_fact; i++)
+        ok = ts_plan_get(j->plan, i, &fact[i], e);
+    for (int64_t r = 0; ok && r < rows; r++) {
         const int64_t class = n_fact >= FACTS ? (int64_t)ts_array_at(label, r) : 0;
         const reading is = n_fact >= FACTS ? add_row(fact, r, class, t) : add_value(n, fact, r, label, t);
         if (v->of)
@@ -237,7 +237,7 @@ static bool add_batch(judge *j, int64_t first, int64_t count, const ts_array *la
     }
     for (int i = 0; i < n_fact; i++)
         ts_array_free(&fact[i]);
-    return good;
+    return ok;
 }
 
 static bool make_room(verdict *out, const net *n, int64_t whole, judge_depth depth, ts_error *e)
@@ -266,15 +266,15 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
     ENDED_BY(heap_free) int64_t *which = heap_array((size_t)n->batch, sizeof *which);
     ts_array all[MOST_FED] = {{0}};
     tally t = {0};
-    bool good = make_room(out, n, whole, depth, e);
+    bool ok = make_room(out, n, whole, depth, e);
     t.n_fact = !has_classes(n) ? 1 : out->share ? ALL_FACTS : FACTS;
-    good = good && (has_classes(n) ? plan_of_facts(j, t.n_fact, o, e) : judge_plan(j, o, e));
-    for (int64_t first = 0; good && first < whole; first += n->batch) {
+    ok = ok && (has_classes(n) ? plan_of_facts(j, t.n_fact, o, e) : judge_plan(j, o, e));
+    for (int64_t first = 0; ok && first < whole; first += n->batch) {
         const int64_t count = whole - first < n->batch ? whole - first : n->batch;
         for (int64_t i = 0; i < count; i++)
             which[i] = n->stream ? (first + i) * n->length : first + i;
-        good = net_arrays(n, d, which, count, all, e) && net_set(n, j->plan, all, e) && ts_plan_run(j->plan, e) &&
-               add_batch(j, first, count, &all[n->n_feed + 1], out, &t, e);
+        ok = net_arrays(n, d, which, count, all, e) && net_set(n, j->plan, all, e) && ts_plan_run(j->plan, e) &&
+             add_batch(j, first, count, &all[n->n_feed + 1], out, &t, e);
         net_arrays_free(n, all);
         if (o->progress)
             o->progress(o->user, "judging batch", (int)(first / n->batch) + 1, (int)((whole - 1) / n->batch) + 1);
@@ -282,16 +282,16 @@ bool judge_data(judge *j, const data *d, judge_depth depth, const ts_options *o,
     out->n = t.n, out->bad = t.bad, out->bad_first = t.bad_first;
     mean_classes(out);
     out->loss = t.n ? t.loss / (double)t.n : NAN, out->accuracy = t.classes ? t.right / (double)t.n : NAN;
-    if (!good)
+    if (!ok)
         verdict_free(out);
-    return good;
+    return ok;
 }
 
 bool judge_bytes(const train_options *w, const data *d, int64_t classes, const ts_options *o, double *out, ts_error *e)
 {
     judge j = {0};
-    const bool good = judge_make(&j, w, d, classes, 0, NULL, e) && judge_plan(&j, o, e);
-    ENDED_BY(js_free) cJSON *plan = good ? plan_facts(j.plan, e) : NULL;
+    const bool ok = judge_make(&j, w, d, classes, 0, NULL, e) && judge_plan(&j, o, e);
+    ENDED_BY(js_free) cJSON *plan = ok ? plan_facts(j.plan, e) : NULL;
     *out = js_get_number(plan, "memory/resident_weights_bytes", 0) + js_get_number(plan, "memory/arena_bytes", 0);
     judge_free(&j);
     return plan != NULL;

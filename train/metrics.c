@@ -45,9 +45,9 @@ bool metrics_read(metrics *m, const char *run, ts_error *e)
     for (size_t i = 0; i < b.n; i++)
         lines += b.at[i] == '\n';
     m->of = calloc(lines, sizeof *m->of), m->trial = calloc(lines, sizeof *m->trial);
-    const bool good = (m->of && m->trial) ||
-                      err_memory(e, lines * (sizeof *m->of + sizeof *m->trial), "the metrics of %zu steps", lines - 1);
-    for (size_t i = 0; good && i < b.n;) {
+    const bool ok = (m->of && m->trial) ||
+                    err_memory(e, lines * (sizeof *m->of + sizeof *m->trial), "the metrics of %zu steps", lines - 1);
+    for (size_t i = 0; ok && i < b.n;) {
         const char *end = memchr(b.at + i, '\n', b.n - i);
         const size_t n = (end ? (size_t)(end - b.at) : b.n) - i;
         ENDED_BY(js_free) cJSON *row = cJSON_ParseWithLength(b.at + i, n);
@@ -55,7 +55,7 @@ bool metrics_read(metrics *m, const char *run, ts_error *e)
             add_row(m, row);
         i += n + 1;
     }
-    return good;
+    return ok;
 }
 
 static bool is_better(const trial *a, const trial *b)

@@ -142,23 +142,23 @@ static bool read_head(net *n, int64_t width, int64_t out, ts_error *e)
     static const char *const name[] = {"head.weight", "head.bias"};
     ts_array a[2] = {{0}, {0}};
     ts_tensors *file = ts_tensors_open(n->asked->head, e);
-    bool good = file || err_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
-    for (int i = 0; good && i < 2; i++)
-        good = ts_tensors_get(file, name[i], &a[i], e);
-    if (good && (a[0].rank != 2 || a[0].dim[0] != out || a[0].dim[1] != width || a[1].rank != 1 || a[1].dim[0] != out ||
-                 a[0].dtype != TS_F32 || a[1].dtype != TS_F32)) {
-        good = err_set(e, TS_BAD_INPUT, "'%s': head.weight and head.bias are not f32[%lld,%lld] and f32[%lld]",
-                       n->asked->head, (long long)out, (long long)width, (long long)out);
+    bool ok = file || err_hint(e, "--head takes a .safetensors file with head.weight and head.bias, or none");
+    for (int i = 0; ok && i < 2; i++)
+        ok = ts_tensors_get(file, name[i], &a[i], e);
+    if (ok && (a[0].rank != 2 || a[0].dim[0] != out || a[0].dim[1] != width || a[1].rank != 1 || a[1].dim[0] != out ||
+               a[0].dtype != TS_F32 || a[1].dtype != TS_F32)) {
+        ok = err_set(e, TS_BAD_INPUT, "'%s': head.weight and head.bias are not f32[%lld,%lld] and f32[%lld]",
+                     n->asked->head, (long long)out, (long long)width, (long long)out);
         err_hint(e, "--labels says how many rows it has");
     }
-    if (good) {
+    if (ok) {
         char own[HEAD_NAME];
         n->head_weight = ts_constant(n->g, net_head_name(n, "weight", own), &a[0]);
         n->head_bias = ts_constant(n->g, net_head_name(n, "bias", own), &a[1]);
     }
     ts_array_free(&a[0]), ts_array_free(&a[1]);
     ts_tensors_free(file);
-    return good;
+    return ok;
 }
 
 static void draw_head(net *n, int64_t width, int64_t out)

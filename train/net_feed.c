@@ -113,28 +113,28 @@ static bool binds(net *n, int64_t length)
     ts_error none = {0};
     const int64_t was = n->length;
     n->length = length;
-    const bool good = bind(n, &none);
+    const bool ok = bind(n, &none);
     n->length = was;
-    return good;
+    return ok;
 }
 
 /* Where fewer tokens would do, it is the model's positions that are too few. */
 static void tell_length(net *n, ts_error *e)
 {
-    int64_t good = 1, bad = n->length;
-    if (!binds(n, good))
+    int64_t ok = 1, bad = n->length;
+    if (!binds(n, ok))
         return;
-    while (bad - good > 1) {
-        const int64_t middle = good + (bad - good) / 2;
+    while (bad - ok > 1) {
+        const int64_t middle = ok + (bad - ok) / 2;
         if (binds(n, middle))
-            good = middle;
+            ok = middle;
         else
             bad = middle;
     }
     *e = (ts_error){0};
     err_set(e, TS_BAD_INPUT, "--length %lld: the model has positions for %lld tokens", (long long)n->length,
-            (long long)good);
-    err_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)good);
+            (long long)ok);
+    err_hint(e, "say --length %lld; longer texts are cut then, and counted", (long long)ok);
 }
 
 /* Exporters fix extents that nobody told them to leave free. */
@@ -275,23 +275,23 @@ static void fill_label(const net *n, const data *d, const int64_t *which, ts_arr
 bool net_arrays(const net *n, const data *d, const int64_t *which, int64_t count, ts_array *out, ts_error *e)
 {
     ENDED_BY(heap_free) int64_t *all = heap_array((size_t)n->batch, sizeof *all);
-    bool good = true;
+    bool ok = true;
     for (int64_t i = 0; i < n->batch; i++)
         all[i] = which[i < count ? i : 0];
-    for (int i = 0; good && i < n->n_feed; i++) {
+    for (int i = 0; ok && i < n->n_feed; i++) {
         const feed *f = &n->feed[i];
-        good = ts_array_make(&out[i], f->port.dtype, f->port.rank, f->port.dim, e);
-        if (good && f->role == FEED_ARRAY)
+        ok = ts_array_make(&out[i], f->port.dtype, f->port.rank, f->port.dim, e);
+        if (ok && f->role == FEED_ARRAY)
             fill_rows(n, f->from, all, &out[i]);
-        else if (good && f->role != FEED_EMPTY)
+        else if (ok && f->role != FEED_EMPTY)
             fill_text(n, f, d, all, &out[i]);
     }
     const feed own = {.role = FEED_MASK};
-    if (good && n->mask && (good = like(&out[n->n_feed], n->mask, e)))
+    if (ok && n->mask && (ok = like(&out[n->n_feed], n->mask, e)))
         fill_text(n, &own, d, all, &out[n->n_feed]);
-    if (good && n->label && (good = like(&out[n->n_feed + 1], n->label, e)))
+    if (ok && n->label && (ok = like(&out[n->n_feed + 1], n->label, e)))
         fill_label(n, d, all, &out[n->n_feed + 1]);
-    return good;
+    return ok;
 }
 
 /* Behind the inputs come the mask over tokens and the labels. */

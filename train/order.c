@@ -57,36 +57,36 @@ bool order_read(order *o, const char *path, ts_error *e)
     ENDED_BY(bytes_free) bytes file = {0};
     if (!bytes_read(path, &file, e))
         return false;
-    bool good = true;
+    bool ok = true;
     int64_t cap = 0, line = 1, here = 0;
-    for (char *s = file.at, *end; good && *s; s = end) {
+    for (char *s = file.at, *end; ok && *s; s = end) {
         end = s + 1;
         if (*s == '\n') {
             if (here && here != o->batch)
-                good = refuse_count(o, path, line, here, e);
+                ok = refuse_count(o, path, line, here, e);
             o->n_given += here > 0, here = 0, line++;
         } else if (*s >= '0' && *s <= '9') {
             const long long v = strtoll(s, &end, 10);
             const int64_t at = o->n_given * o->batch + here;
             if (v >= o->n)
-                good = refuse_word(o, path, line, s, e);
+                ok = refuse_word(o, path, line, s, e);
             else if (here == o->batch)
-                good = refuse_count(o, path, line, here + 1, e);
-            if (good && at >= cap) {
+                ok = refuse_count(o, path, line, here + 1, e);
+            if (ok && at >= cap) {
                 cap = cap ? 2 * cap : 1024;
                 int64_t *more = reallocarray(o->given, (size_t)cap, sizeof *more);
-                good = more || err_memory(e, (size_t)cap * sizeof *more, "the order of %lld examples", (long long)cap);
+                ok = more || err_memory(e, (size_t)cap * sizeof *more, "the order of %lld examples", (long long)cap);
                 o->given = more ? more : o->given;
             }
-            if (good)
+            if (ok)
                 o->given[at] = v, here++;
         } else if (!strchr(" \t\r,", *s))
-            good = refuse_word(o, path, line, s, e);
+            ok = refuse_word(o, path, line, s, e);
     }
-    if (good && here && here != o->batch)
-        good = refuse_count(o, path, line, here, e);
-    o->n_given += good && here > 0;
-    return good && (o->n_given > 0 || refuse(o, path, 1, "0 batches, at least 1 expected", e));
+    if (ok && here && here != o->batch)
+        ok = refuse_count(o, path, line, here, e);
+    o->n_given += ok && here > 0;
+    return ok && (o->n_given > 0 || refuse(o, path, 1, "0 batches, at least 1 expected", e));
 }
 
 static void shuffle(order *o, int64_t epoch)

@@ -136,10 +136,10 @@ bool step_remake(step *s, net *n, remaking *f, const void *user, ts_error *e)
     const size_t size = (size_t)n->n_stat * sizeof *root;
     root[0] = s->loss;
     memcpy(root + 1, s->follow, size);
-    const bool good = f(n->g, 1 + n->n_stat, root, user, root) || ts_graph_ok(n->g, e);
+    const bool ok = f(n->g, 1 + n->n_stat, root, user, root) || ts_graph_ok(n->g, e);
     s->loss = root[0];
     memcpy(s->follow, root + 1, size);
-    return good;
+    return ok;
 }
 
 /* Statistics stand behind the parameters. */
@@ -163,14 +163,14 @@ bool parameters_make(step *s, net *n, ts_error *e)
     s->follow = heap_array((size_t)n->n_stat + 1, sizeof *s->follow), s->loss = n->loss;
     for (int i = 0; i < n->n_stat; i++)
         s->follow[i] = n->stat[i].to;
-    const bool good = check_globs("freeze", w->freeze, k, all, e) &&
-                      (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
-                      check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
-                      step_remake(s, n, swapped, &swap, e);
-    if (good)
+    const bool ok = check_globs("freeze", w->freeze, k, all, e) &&
+                    (option_none(w->no_decay) || check_globs("no-decay", w->no_decay, k, all, e)) &&
+                    check_globs("on", w->on, k, all, e) && choose(s, n, k, all, &swap, e) &&
+                    step_remake(s, n, swapped, &swap, e);
+    if (ok)
         keep_statistics(s, n);
     free(swap.from), free(swap.to), free(swap.factor);
-    return good;
+    return ok;
 }
 
 /* ---- factors put together ---- */

@@ -61,11 +61,11 @@ static bool write_state(const training_program *t, const char *folder, text *to,
     if (!all)
         return false;
     snprintf(path, sizeof path, "%s/weights.safetensors", folder);
-    bool good = ts_tensors_write(path, n_weight, all, sum, e) && add_places(to, path, n_weight, all, e);
+    bool ok = ts_tensors_write(path, n_weight, all, sum, e) && add_places(to, path, n_weight, all, e);
     snprintf(path, sizeof path, "%s/optimizer.safetensors", folder);
-    good = good && ts_tensors_write(path, n_other, all + n_weight, sum, e) &&
-           add_places(to, path, n_other, all + n_weight, e);
-    return good;
+    ok = ok && ts_tensors_write(path, n_other, all + n_weight, sum, e) &&
+         add_places(to, path, n_other, all + n_weight, e);
+    return ok;
 }
 
 /* ---- train.h ---- */

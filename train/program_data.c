@@ -78,16 +78,16 @@ static void put_rows(const writing *w, const int64_t *which, int64_t count, cons
 static bool put_values(writing *w, const int *array, int64_t *which, ts_error *e)
 {
     const int64_t whole = visits(w->t), batch = w->t->net->batch;
-    bool good = true;
-    for (int64_t first = 0; good && first < whole; first += batch) {
+    bool ok = true;
+    for (int64_t first = 0; ok && first < whole; first += batch) {
         const int64_t count = whole - first < batch ? whole - first : batch;
         for (int64_t i = 0; i < count; i++)
             which[i] = visited(w->t, first + i);
-        good = batch_of(w, which, count, e);
-        if (good)
+        ok = batch_of(w, which, count, e);
+        if (ok)
             put_rows(w, which, count, array);
     }
-    return good;
+    return ok;
 }
 
 static bool put_order(writing *w, int64_t batches, ts_error *e)
@@ -129,10 +129,10 @@ bool program_data(const training_program *t, const int *input, const char *path,
     writing w = {.t = t};
     int array[2 * MOST_FED];
     ENDED_BY(heap_free) int64_t *which = heap_array((size_t)t->net->batch + 1, sizeof *which);
-    const bool good = batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) &&
-                      put_values(&w, array, which, e) && put_order(&w, t->updates * t->net->asked->accumulate, e) &&
-                      ts_file_write(path, w.file, (size_t)w.size, e);
+    const bool ok = batch_of(&w, which, 1, e) && find_pieces(&w, input, array, e) && put_values(&w, array, which, e) &&
+                    put_order(&w, t->updates * t->net->asked->accumulate, e) &&
+                    ts_file_write(path, w.file, (size_t)w.size, e);
     net_arrays_free(t->net, w.all);
     free(w.file);
-    return good;
+    return ok;
 }

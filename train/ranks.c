@@ -384,22 +384,22 @@ bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts
     ts_plan *p = o->machine ? NULL : ts_plan_of(g, 1, &x, 0, NULL, o, e); /* any plan says what it is for */
     ENDED_BY(heap_free) char *facts = p ? ts_plan_json(p, e) : NULL;
     ENDED_BY(js_free) cJSON *root = facts ? js_parse(facts, "a plan", e) : NULL;
-    const bool good = o->machine || root;
-    if (good) {
+    const bool ok = o->machine || root;
+    if (ok) {
         snprintf(machine, MACHINE_TEXT, "%s", root ? js_get_text(root, "machine") : o->machine);
         ranks_take(r, machine, MACHINE_TEXT);
         o->machine = *machine ? machine : NULL;
     }
     ts_plan_free(p), ts_graph_free(g);
-    return good;
+    return ok;
 }
 
-bool ranks_fine(const ranks *r, bool good, ts_error *e)
+bool ranks_fine(const ranks *r, bool ok, ts_error *e)
 {
     if (!r->by)
-        return good;
+        return ok;
     ENDED_BY(heap_free) ts_error *all = heap_array((size_t)r->count, sizeof *all);
-    all[ranks_piece(r, r->rank)] = good ? (ts_error){0} : *e;
+    all[ranks_piece(r, r->rank)] = ok ? (ts_error){0} : *e;
     ranks_spread(r, all, (size_t)r->count * sizeof *all);
     for (int rank = 0; rank < r->count; rank++)
         if (all[ranks_piece(r, rank)].code) {
@@ -424,11 +424,11 @@ bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e)
     ENDED_BY(heap_free) agreement *table = heap_array((size_t)r->count, row);
     memcpy(table + ranks_piece(r, r->rank) * n, all, row);
     ranks_spread(r, table, (size_t)r->count * row);
-    bool good = true;
-    for (int rank = 1; good && rank < r->count; rank++)
-        for (int i = 0; good && i < n; i++) {
+    bool ok = true;
+    for (int rank = 1; ok && rank < r->count; rank++)
+        for (int i = 0; ok && i < n; i++) {
             const agreement *other = table + ranks_piece(r, rank) * n + i;
-            good = strncmp(other->value, table[i].value, AGREED) == 0 || differs(&all[i], &table[i], other, rank, e);
+            ok = strncmp(other->value, table[i].value, AGREED) == 0 || differs(&all[i], &table[i], other, rank, e);
         }
-    return good;
+    return ok;
 }

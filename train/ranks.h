@@ -58,6 +58,6 @@ typedef struct agreement {
     char what[48], value[AGREED];
 } agreement;
 /* What one of them met is the end of all: the first one's error on all of them, with its number. good: none here */
-bool ranks_fine(const ranks *r, bool good, ts_error *e);
+bool ranks_fine(const ranks *r, bool ok, ts_error *e);
 /* What must be the same on all of them; else an error on all of them, which names the first difference. */
 bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e);

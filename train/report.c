@@ -242,9 +242,8 @@ bool run_page(const char *run, char **html, ts_error *e)
     char note[RUN_NOTE];
     option_make(&w);
     story s = {.run = run, .asked = &w, .facts = &f};
-    bool good = run_read(run, &w, &f, &found, note, e);
-    good = good && (found || err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) &&
-           page_of(&s, html, e);
+    bool ok = run_read(run, &w, &f, &found, note, e);
+    ok = ok && (found || err_set(e, TS_FILES, "'%s' holds no run: there is no run.json", run)) && page_of(&s, html, e);
     option_free(&w);
-    return good;
+    return ok;
 }

@@ -100,10 +100,10 @@ bool run_write(const run_folder *r, const train_options *w, const run_facts *f, 
            (double)f->batch_steps, (double)f->total_steps, (double)f->warmup);
     ENDED_BY(heap_free) char *plain = js_to_text(o, true);
     ENDED_BY(heap_free) char *s = files_seal_text(plain);
-    bool good = true;
-    for (int i = 0; good && i < N_SETTINGS; i++)
-        good = path_in(path, r->path, settings[i], e) && ts_file_write(path, s, strlen(s), e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < N_SETTINGS; i++)
+        ok = path_in(path, r->path, settings[i], e) && ts_file_write(path, s, strlen(s), e);
+    return ok;
 }
 
 static void take_text(char *out, size_t size, const cJSON *o, const char *key)
@@ -146,11 +146,11 @@ bool run_read(const char *run, train_options *w, run_facts *f, bool *found, char
         *e = first;
     if (!o)
         return !e->code;
-    const bool good = option_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
-    if (good)
+    const bool ok = option_read(w, cJSON_GetObjectItemCaseSensitive(o, "config"), path, e);
+    if (ok)
         *found = true, take_facts(f, o);
     cJSON_Delete(o);
-    return good;
+    return ok;
 }
 
 /* ---- metrics ---- */
@@ -207,15 +207,15 @@ static bool roll_back(const char *run, const char *path, int64_t step, int64_t *
         return false;
     ENDED_BY(heap_free) char *gone = malloc(b.n + 1);
     const size_t stay = gone ? part_rows(&b, gone, step, damaged) : b.n;
-    bool good = gone || err_memory(e, b.n + 1, "the rows of '%s'", path);
+    bool ok = gone || err_memory(e, b.n + 1, "the rows of '%s'", path);
     if (stay < b.n) {
         const int fd = file_open(aside, O_WRONLY | O_CREAT | O_APPEND, 0666);
-        good = fd >= 0 && append(fd, b.at + stay, b.n - stay);
+        ok = fd >= 0 && append(fd, b.at + stay, b.n - stay);
         if (fd >= 0)
             close(fd);
-        good = good ? ts_file_write(path, b.at, stay, e) : file_failed(e, "write", aside, errno);
+        ok = ok ? ts_file_write(path, b.at, stay, e) : file_failed(e, "write", aside, errno);
     }
-    return good;
+    return ok;
 }
 
 bool run_metrics(run_folder *r, int64_t step, int64_t *damaged, ts_error *e)

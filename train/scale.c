@@ -76,18 +76,18 @@ void precision_states(step *s, net *n, ts_tensor fine, ts_tensor steps, ts_state
     ts_graph *g = n->g;
     if (!s->scale)
         return;
-    const ts_tensor good = ts_input(g, "train.scale_steps", TS_F32, 0, NULL), one = number(n, 1),
-                    next = ts_call2(g, "add", good, one),
+    const ts_tensor ok = ts_input(g, "train.scale_steps", TS_F32, 0, NULL), one = number(n, 1),
+                    next = ts_call2(g, "add", ok, one),
                     full = ts_call2(g, "greater_equal", next, number(n, (double)s->asked->growth_interval)),
                     twice = ts_call2(g, "minimum", ts_call2(g, "multiply", s->scale, number(n, 2)), number(n, 0x1p100)),
                     half = ts_call2(g, "maximum", ts_call2(g, "multiply", s->scale, number(n, 0.5)), one),
                     grown = ts_call3(g, "where", full, twice, s->scale),
                     counted = ts_call3(g, "where", full, number(n, 0), next); /* all [] */
     const ts_tensor scale = ts_call3(g, "where", fine, ts_call3(g, "where", steps, grown, s->scale), half),
-                    run = ts_call3(g, "where", fine, ts_call3(g, "where", steps, counted, good),
+                    run = ts_call3(g, "where", fine, ts_call3(g, "where", steps, counted, ok),
                                    number(n, 0)); /* both [] */
     s->state[s->n_state++] = (slot){s->scale, -1, s->asked->loss_scale};
-    s->state[s->n_state++] = (slot){good, -1, 0};
+    s->state[s->n_state++] = (slot){ok, -1, 0};
     state[(*count)++] = (ts_state){s->scale, scale};
-    state[(*count)++] = (ts_state){good, run};
+    state[(*count)++] = (ts_state){ok, run};
 }

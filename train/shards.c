@@ -94,9 +94,9 @@ static bool make_room(step *s, ts_error *e)
 {
     shards *z = s->shards;
     const size_t n = (size_t)s->n_weight + 1;
-    bool good = ts_array_make(&z->weights, TS_F32, 1, &z->flat, e);
-    if (good && s->asked->accumulate > 1)
-        good = ts_array_make(&z->mean, TS_F32, 1, &z->flat, e);
+    bool ok = ts_array_make(&z->weights, TS_F32, 1, &z->flat, e);
+    if (ok && s->asked->accumulate > 1)
+        ok = ts_array_make(&z->mean, TS_F32, 1, &z->flat, e);
     z->loss = calloc((size_t)z->n, sizeof *z->loss);
     z->square = calloc((size_t)z->n * n, sizeof *z->square);
     int64_t most = 0;
@@ -104,29 +104,29 @@ static bool make_room(step *s, ts_error *e)
         most = z->group[i].slice > most ? z->group[i].slice : most;
     z->sliced = calloc((size_t)z->n, sizeof *z->sliced), z->room = calloc((size_t)most / 16 + 1, sizeof *z->room);
     z->measured = calloc((size_t)(z->n * z->n_group), sizeof *z->measured);
-    return good && ((z->loss && z->square && z->sliced && z->room && z->measured) ||
-                    err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
+    return ok && ((z->loss && z->square && z->sliced && z->room && z->measured) ||
+                  err_memory(e, (size_t)z->n * n * sizeof *z->square, "the norms of %lld shards", (long long)z->n));
 }
 
 bool shards_lend(const step *s, ts_plan *p, const ts_tensor *sum, const ts_array *flat, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < s->n_weight; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < s->n_weight; i++) {
         const ts_tensor t = sum ? sum[i] : s->parameter[i].input; /* as the weight */
         ts_array a = {.dtype = TS_F32, .rank = ts_rank(t), .data = shards_at(flat, s->shards->at[i])};
         memcpy(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim);
         const int port = ts_plan_find(p, ts_name(t));
-        good = port < 0 || ts_plan_lend(p, port, &a, e);
+        ok = port < 0 || ts_plan_lend(p, port, &a, e);
     }
-    return good;
+    return ok;
 }
 
 bool shards_weights(step *s, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < s->shards->n_device; i++)
-        good = shards_lend(s, s->shards->device[i].plan, NULL, &s->shards->weights, e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < s->shards->n_device; i++)
+        ok = shards_lend(s, s->shards->device[i].plan, NULL, &s->shards->weights, e);
+    return ok;
 }
 
 /* ---- gradients of one shard ---- */
@@ -148,15 +148,15 @@ static bool make_gradients(step *s, net *n, const ts_options *o, ts_error *e)
     ENDED_BY(heap_free) ts_tensor *grad = heap_array(2 * most, sizeof *grad);
     ENDED_BY(heap_free) ts_state *state = heap_array(most, sizeof *state);
     s->sum = heap_array(most, sizeof *s->sum);
-    bool good = step_gradients(s, n, grad + most, grad, e);
-    s->shards->adds = good ? ts_input(n->g, "train.adds", TS_BOOL, 0, NULL) : NULL;
-    for (int i = 0; good && i < s->n_weight; i++)
-        good = add_sum(s, n, i, i < s->n_parameter ? grad[i] : s->follow[i - s->n_parameter], &state[i]) ||
-               ts_graph_ok(n->g, e);
-    const ts_tensor loss = good ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
-    if (good && ts_graph_ok(n->g, e))
-        good = devices_make(s, o, &(devices_want){n->g, loss, s->n_weight, state}, e);
-    return good && s->plan;
+    bool ok = step_gradients(s, n, grad + most, grad, e);
+    s->shards->adds = ok ? ts_input(n->g, "train.adds", TS_BOOL, 0, NULL) : NULL;
+    for (int i = 0; ok && i < s->n_weight; i++)
+        ok = add_sum(s, n, i, i < s->n_parameter ? grad[i] : s->follow[i - s->n_parameter], &state[i]) ||
+             ts_graph_ok(n->g, e);
+    const ts_tensor loss = ok ? ts_call1(n->g, "cast to=f64", s->loss) : NULL;
+    if (ok && ts_graph_ok(n->g, e))
+        ok = devices_make(s, o, &(devices_want){n->g, loss, s->n_weight, state}, e);
+    return ok && s->plan;
 }
 
 /* ---- the update of this rank's pieces ---- */
@@ -224,34 +224,34 @@ static bool make_update(step *s, net *n, const ts_options *o, ts_error *e)
 static bool lend_piece(step *s, const shard_group *g, ts_tensor t, const ts_array *flat, ts_error *e)
 {
     const shards *z = s->shards;
-    bool good = true;
-    for (int i = 0; good && i < z->n_holder; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_holder; i++) {
         const ts_array a = {.dtype = TS_F32,
                             .rank = 1,
                             .dim = {z->own / z->n_holder * g->slice},
                             .data = shards_at(flat, g->from + shards_first(z, i) * g->slice)};
-        good = ts_plan_lend(z->plan[UPDATE][i], ts_plan_find(z->plan[UPDATE][i], ts_name(t)), &a, e);
+        ok = ts_plan_lend(z->plan[UPDATE][i], ts_plan_find(z->plan[UPDATE][i], ts_name(t)), &a, e);
     }
-    return good;
+    return ok;
 }
 
 bool shards_lend_sums(step *s, ts_error *e)
 {
     const shards *z = s->shards;
-    bool good = true;
-    for (int i = 0; good && i < z->n_group - 1; i++)
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_group - 1; i++)
         if (z->group[i].parameter)
-            good = lend_piece(s, &z->group[i], z->group[i].grad, shards_sums(z), e);
-    return good;
+            ok = lend_piece(s, &z->group[i], z->group[i].grad, shards_sums(z), e);
+    return ok;
 }
 
 bool shards_lend_weights(step *s, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < s->shards->n_group - 1; i++)
+    bool ok = true;
+    for (int i = 0; ok && i < s->shards->n_group - 1; i++)
         if (s->shards->group[i].parameter)
-            good = lend_piece(s, &s->shards->group[i], s->shards->group[i].parameter, &s->shards->weights, e);
-    return good;
+            ok = lend_piece(s, &s->shards->group[i], s->shards->group[i].parameter, &s->shards->weights, e);
+    return ok;
 }
 
 /* As a step that is one plan would have them: those of a parameter together. */
@@ -268,10 +268,10 @@ static void name_states(step *s)
 
 static bool lend_sums(const step *s, ts_error *e) /* each device's own */
 {
-    bool good = true;
-    for (int i = 0; good && i < s->shards->n_device; i++)
-        good = shards_lend(s, s->shards->device[i].plan, s->sum, &s->shards->device[i].level[0], e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < s->shards->n_device; i++)
+        ok = shards_lend(s, s->shards->device[i].plan, s->sum, &s->shards->device[i].level[0], e);
+    return ok;
 }
 
 bool shards_make(step *s, net *n, const ranks *r, const ts_options *o, ts_error *e)

@@ -31,7 +31,7 @@ typedef struct shard_device {   /* computes neighbouring shards, as many as each
     /* Of a shard that it computes in a thread: its place among its own, from 1; whether the last; its loss */
     const step *step;
     pthread_t thread;
-    bool runs, good, last;
+    bool runs, ok, last;
     int64_t done;
     double *loss;
     step_result timed;

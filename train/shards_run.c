@@ -11,10 +11,10 @@
 /* ---- sums ---- */
 bool shards_bring(const step *s, ts_plan *p, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < s->n_weight; i++)
-        good = ts_plan_view(p, ts_plan_find(p, ts_name(s->sum[i])), &(ts_array){0}, e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < s->n_weight; i++)
+        ok = ts_plan_view(p, ts_plan_find(p, ts_name(s->sum[i])), &(ts_array){0}, e);
+    return ok;
 }
 
 void shards_add(const ts_array *left, const ts_array *right, int64_t from, int64_t to)
@@ -37,9 +37,9 @@ void shards_climb(const shards *z, shard_device *d, int64_t done)
 static bool exchange_cards(const shards *z, bool (*by)(const shards *z, ts_error *e), step_result *r, ts_error *e)
 {
     const double start = seconds_now();
-    const bool good = by(z, e);
+    const bool ok = by(z, e);
     r->exchanged += seconds_now() - start, r->waited += seconds_now() - start;
-    return good;
+    return ok;
 }
 
 /* Beside the other devices, which are waited for when all have been told what to do. */

@@ -22,15 +22,15 @@ static bool take_kept(step *s, const shard_group *g, const shard_state *of, cons
         ts_array a = {0};
         ENDED_BY(heap_free) char *name = NULL;
         MUST(asprintf(&name, "%s%s", ts_name(t), of->name) > 0);
-        bool good = ts_tensors_get(kept, name, &a, e);
-        if (good && (a.dtype != TS_F32 || a.rank != ts_rank(t) ||
-                     memcmp(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim) != 0))
-            good = err_set(e, TS_BAD_INPUT, "\"%s\" is %s in the checkpoint, not as its parameter", name,
-                           array_type(&a).s);
-        if (good)
+        bool ok = ts_tensors_get(kept, name, &a, e);
+        if (ok && (a.dtype != TS_F32 || a.rank != ts_rank(t) ||
+                   memcmp(a.dim, ts_shape(t), (size_t)a.rank * sizeof *a.dim) != 0))
+            ok = err_set(e, TS_BAD_INPUT, "\"%s\" is %s in the checkpoint, not as its parameter", name,
+                         array_type(&a).s);
+        if (ok)
             memcpy(flat + z->at[i], a.data, (size_t)ts_array_count(&a) * sizeof *flat);
         ts_array_free(&a);
-        if (!good)
+        if (!ok)
             return false;
     }
     return true;
@@ -38,15 +38,15 @@ static bool take_kept(step *s, const shard_group *g, const shard_state *of, cons
 
 static bool give_pieces(const shards *z, const shard_group *g, ts_tensor t, const float *flat, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < z->n_holder; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_holder; i++) {
         const ts_array a = {.dtype = TS_F32,
                             .rank = 1,
                             .dim = {z->own / z->n_holder * g->slice},
                             .data = (void *)(flat + g->from + shards_first(z, i) * g->slice)};
-        good = step_give(z->plan[UPDATE][i], ts_name(t), &a, e);
+        ok = step_give(z->plan[UPDATE][i], ts_name(t), &a, e);
     }
-    return good;
+    return ok;
 }
 
 /* The weights are there; sums, of which shards set what they begin with, lend their memory until then. */
@@ -54,19 +54,19 @@ bool shards_begin(step *s, const ts_tensors *kept, ts_error *e)
 {
     shards *z = s->shards;
     float *flat = shards_at(&z->device[0].level[0], 0);
-    bool good = shards_lend_weights(s, e);
-    for (int i = 0; good && i < z->n_group; i++)
-        for (int k = 0; good && k < z->group[i].n_state; k++) {
+    bool ok = shards_lend_weights(s, e);
+    for (int i = 0; ok && i < z->n_group; i++)
+        for (int k = 0; ok && k < z->group[i].n_state; k++) {
             const shard_state *of = &z->group[i].state[k];
             if (kept)
-                good = take_kept(s, &z->group[i], of, kept, flat, e);
+                ok = take_kept(s, &z->group[i], of, kept, flat, e);
             else if (!of->begins)
                 memset(flat + z->group[i].from, 0, (size_t)z->group[i].n * sizeof *flat);
-            good = good &&
-                   give_pieces(z, &z->group[i], of->input, kept || !of->begins ? flat : shards_at(&z->weights, 0), e);
+            ok = ok &&
+                 give_pieces(z, &z->group[i], of->input, kept || !of->begins ? flat : shards_at(&z->weights, 0), e);
         }
     memset(flat, 0, (size_t)z->flat * sizeof *flat);
-    return good && shards_lend(s, s->plan, s->sum, &z->device[0].level[0], e) && cards_begin(s, e);
+    return ok && shards_lend(s, s->plan, s->sum, &z->device[0].level[0], e) && cards_begin(s, e);
 }
 
 /* ---- checkpoints ---- */
@@ -133,12 +133,12 @@ bool shards_done(step *s, ts_error *e)
 {
     const shards *z = s->shards;
     question q = {.state = -1};
-    bool good = true;
-    for (ranks_take(z->ranks, &q, sizeof q); good && q.state >= 0;) {
-        good = answer(z, &q, NULL, e);
+    bool ok = true;
+    for (ranks_take(z->ranks, &q, sizeof q); ok && q.state >= 0;) {
+        ok = answer(z, &q, NULL, e);
         ranks_take(z->ranks, &q, sizeof q);
     }
-    return good;
+    return ok;
 }
 
 static ts_array view_of(const step *s, int weight)
@@ -171,13 +171,13 @@ bool shards_averages(step *s, ts_error *e)
     const size_t n = (size_t)z->flat * sizeof *z->average;
     if (z->ranks->rank == 0 && !z->average && !(z->average = malloc(n)))
         return err_memory(e, n, "the averages of all parameters");
-    bool good = true;
-    for (int i = 0; good && i < z->n_group; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < z->n_group; i++) {
         const shard_group *g = &z->group[i];
         const shard_state *of = average_of(g);
-        good = !of || collect(z, &(stretch){g, 0, g->n}, of, z->average ? z->average + g->from : NULL, e);
+        ok = !of || collect(z, &(stretch){g, 0, g->n}, of, z->average ? z->average + g->from : NULL, e);
     }
-    return good;
+    return ok;
 }
 
 void shards_drop_average(shards *z)

@@ -245,17 +245,17 @@ static bool make_plan(step *s, net *n, const ts_options *o, ts_error *e)
     ts_tensor *out = mean + n_parameter;
     ENDED_BY(heap_free) ts_update *sums = heap_array(n_parameter, sizeof *sums);
     ts_updates u = {0};
-    bool good = step_gradients(s, n, in, grad, e);
-    if (good && s->asked->accumulate > 1) {
+    bool ok = step_gradients(s, n, in, grad, e);
+    if (ok && s->asked->accumulate > 1) {
         s->last = ts_input(n->g, "train.last", TS_BOOL, 0, NULL);
-        good = ts_accumulate(n->g, s->n_parameter, grad, (double)s->asked->accumulate, sums, mean) ||
-               ts_graph_ok(n->g, e);
+        ok = ts_accumulate(n->g, s->n_parameter, grad, (double)s->asked->accumulate, sums, mean) ||
+             ts_graph_ok(n->g, e);
     }
-    good = good && optimize(s, n, in, s->last ? mean : grad, &u, e);
+    ok = ok && optimize(s, n, in, s->last ? mean : grad, &u, e);
     const size_t most = (size_t)u.n + 2 * (size_t)s->n_weight + 3;
     ENDED_BY(heap_free) ts_state *state = heap_array(most, sizeof *state);
     s->state = heap_array(most, sizeof *s->state), s->sum = heap_array(n_parameter + 1, sizeof *s->sum);
-    if (good) {
+    if (ok) {
         int count = 0;
         add_states(s, n, &u, s->loss, state, &count);
         if (s->last)
@@ -337,31 +337,31 @@ static bool begin_at(step *s, ts_tensor t, ts_tensor leaf, ts_error *e)
     ts_array a = {0};
     if (!leaf)
         return set_zeros(s, t, e);
-    const bool good = ts_leaf_value(leaf, &a, e) && set(s, ts_name(t), &a, e);
+    const bool ok = ts_leaf_value(leaf, &a, e) && set(s, ts_name(t), &a, e);
     ts_array_free(&a);
-    return good;
+    return ok;
 }
 
 /* Of shards, sums begin by themselves. */
 static bool no_sums(step *s, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && s->last && i < s->n_parameter; i++)
-        good = set_zeros(s, s->sum[i], e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && s->last && i < s->n_parameter; i++)
+        ok = set_zeros(s, s->sum[i], e);
+    return ok;
 }
 
 bool step_begin(step *s, ts_error *e)
 {
-    bool good = no_sums(s, e);
-    for (int i = 0; good && i < s->n_weight; i++)
-        good = begin_at(s, s->parameter[i].input, s->parameter[i].from, e);
+    bool ok = no_sums(s, e);
+    for (int i = 0; ok && i < s->n_weight; i++)
+        ok = begin_at(s, s->parameter[i].input, s->parameter[i].from, e);
     if (s->shards)
-        return good && shards_begin(s, NULL, e);
-    for (int i = 0; good && i < s->n_state; i++)
-        good = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
-                                  : begin_at(s, s->state[i].input, s->parameter[s->state[i].of].from, e);
-    return good;
+        return ok && shards_begin(s, NULL, e);
+    for (int i = 0; ok && i < s->n_state; i++)
+        ok = s->state[i].of < 0 ? set_number(s, s->state[i].input, s->state[i].begin, e)
+                                : begin_at(s, s->state[i].input, s->parameter[s->state[i].of].from, e);
+    return ok;
 }
 
 static bool load_one(step *s, const ts_tensors *from, ts_tensor t, ts_error *e)
@@ -371,25 +371,25 @@ static bool load_one(step *s, const ts_tensors *from, ts_tensor t, ts_error *e)
         return false;
     ts_array want = {.dtype = ts_type(t), .rank = ts_rank(t)};
     memcpy(want.dim, ts_shape(t), (size_t)want.rank * sizeof *want.dim);
-    bool good = a.dtype == want.dtype && a.rank == want.rank &&
-                memcmp(a.dim, want.dim, (size_t)a.rank * sizeof *a.dim) == 0;
-    good = good ? set(s, ts_name(t), &a, e)
-                : err_set(e, TS_BAD_INPUT, "\"%s\" is %s in the checkpoint, %s expected, as the model has it",
-                          ts_name(t), array_type(&a).s, array_type(&want).s);
+    bool ok = a.dtype == want.dtype && a.rank == want.rank &&
+              memcmp(a.dim, want.dim, (size_t)a.rank * sizeof *a.dim) == 0;
+    ok = ok ? set(s, ts_name(t), &a, e)
+            : err_set(e, TS_BAD_INPUT, "\"%s\" is %s in the checkpoint, %s expected, as the model has it", ts_name(t),
+                      array_type(&a).s, array_type(&want).s);
     ts_array_free(&a);
-    return good;
+    return ok;
 }
 
 bool step_load(step *s, const ts_tensors *weights, const ts_tensors *optimizer_state, ts_error *e)
 {
-    bool good = no_sums(s, e);
-    for (int i = 0; good && i < s->n_weight; i++)
-        good = load_one(s, weights, s->parameter[i].input, e);
+    bool ok = no_sums(s, e);
+    for (int i = 0; ok && i < s->n_weight; i++)
+        ok = load_one(s, weights, s->parameter[i].input, e);
     if (s->shards)
-        return good && shards_begin(s, optimizer_state, e);
-    for (int i = 0; good && i < s->n_state; i++)
-        good = load_one(s, optimizer_state, s->state[i].input, e);
-    return good;
+        return ok && shards_begin(s, optimizer_state, e);
+    for (int i = 0; ok && i < s->n_state; i++)
+        ok = load_one(s, optimizer_state, s->state[i].input, e);
+    return ok;
 }
 
 static bool read_value(step *s, ts_tensor t, const char *name, ts_given *out, ts_error *e)
@@ -403,14 +403,14 @@ ts_given *step_state_make(step *s, ts_error *e)
     const int count = s->n_weight + s->n_state;
     ts_given *all = heap_array((size_t)count + 1, sizeof *all);
     step_settle(s);
-    bool good = true;
+    bool ok = true;
     for (int i = s->n_weight; s->shards && i < count; i++)
         shards_state_at(s, i - s->n_weight, &all[i]);
-    for (int i = 0; good && i < (s->shards ? s->n_weight : count); i++) {
+    for (int i = 0; ok && i < (s->shards ? s->n_weight : count); i++) {
         const ts_tensor t = i < s->n_weight ? s->parameter[i].input : s->state[i - s->n_weight].input;
-        good = read_value(s, t, ts_name(t), &all[i], e);
+        ok = read_value(s, t, ts_name(t), &all[i], e);
     }
-    if (good)
+    if (ok)
         return all;
     free(all);
     return NULL;
@@ -430,15 +430,15 @@ ts_given *step_trained_make(step *s, ts_error *e)
 {
     ts_given *all = heap_array((size_t)s->n_weight + 1, sizeof *all);
     step_settle(s);
-    bool good = !s->shards || s->asked->ema <= 0 || shards_averages(s, e);
-    for (int i = 0; good && i < s->n_weight; i++) {
+    bool ok = !s->shards || s->asked->ema <= 0 || shards_averages(s, e);
+    for (int i = 0; ok && i < s->n_weight; i++) {
         const parameter *p = &s->parameter[i];
         all[i].name = p->name;
         if (s->shards && s->asked->ema > 0 && shards_average(s, i, &all[i].value))
             continue;
-        good = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);
+        ok = read_value(s, p->average ? p->average : p->input, p->name, &all[i], e);
     }
-    if (good)
+    if (ok)
         return all;
     free(all);
     return NULL;
@@ -447,16 +447,16 @@ ts_given *step_trained_make(step *s, ts_error *e)
 static bool is_finite(const ts_array *a)
 {
     const int64_t n = ts_array_count(a);
-    bool good = true;
+    bool ok = true;
     if (a->dtype == TS_F32) { /* NaN and infinities have all bits of the exponent */
         const uint32_t *bits = a->data;
         for (int64_t i = 0; i < n; i++)
-            good &= (bits[i] & 0x7F800000) != 0x7F800000;
-        return good;
+            ok &= (bits[i] & 0x7F800000) != 0x7F800000;
+        return ok;
     }
-    for (int64_t i = 0; good && i < n; i++)
-        good = isfinite(ts_array_at(a, i));
-    return good;
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = isfinite(ts_array_at(a, i));
+    return ok;
 }
 
 const ts_given *step_bad(const ts_given *all, int n)

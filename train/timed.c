@@ -36,18 +36,18 @@ static bool make_arrays(timed_step *t, ts_model *m, ts_error *e)
     const train_options *w = &t->asked;
     data *d = &t->data;
     ts_port p;
-    bool good = bind_batch(w, m, e);
-    if (good && ts_model_inputs(m) > MOST_ARRAYS)
-        good = err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be drawn", ts_model_inputs(m),
-                       MOST_ARRAYS);
-    for (int i = 0; good && ts_model_input(m, i, &p); i++) {
+    bool ok = bind_batch(w, m, e);
+    if (ok && ts_model_inputs(m) > MOST_ARRAYS)
+        ok = err_set(e, TS_UNSUPPORTED, "the model has %d inputs, at most %d can be drawn", ts_model_inputs(m),
+                     MOST_ARRAYS);
+    for (int i = 0; ok && ts_model_input(m, i, &p); i++) {
         if (p.rank > 0)
             p.dim[0] = w->batch / w->shards;
-        good = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e);
+        ok = ts_array_make(&d->array[i], p.dtype, p.rank, p.dim, e);
         d->name[d->n_array++] = strdup(p.name);
     }
     d->n = w->batch / w->shards;
-    return good;
+    return ok;
 }
 
 /* A model over text takes integers [batch, sequence]. */
@@ -76,13 +76,13 @@ bool timed_open(timed_step *t, const cJSON *asked, const char *model, ts_error *
         return false;
     option_set_text(&w->model, model);
     ts_model *m = ts_model_open(model, e);
-    bool good = m != NULL;
-    if (good && !takes_text(m)) {
+    bool ok = m != NULL;
+    if (ok && !takes_text(m)) {
         option_set_text(&w->data, "drawn=drawn.npy"); /* a run of it would be on arrays */
-        good = is_of_arrays(w, e) && make_arrays(t, m, e);
+        ok = is_of_arrays(w, e) && make_arrays(t, m, e);
     }
     ts_model_free(m);
-    return good && net_make(&t->net, w, &t->data, w->batch / w->shards, w->labels ? w->labels : 2, e);
+    return ok && net_make(&t->net, w, &t->data, w->batch / w->shards, w->labels ? w->labels : 2, e);
 }
 
 /* ---- a batch that nobody wrote ---- */
@@ -158,20 +158,20 @@ const char *const timed_output[TIMED_OUTPUTS] = {"loss", "grad_norm"};
 bool timed_step_run(timed_step *t, step_result *r, ts_error *e)
 {
     const int64_t at = t->at++, n = t->asked.shards, own = t->ranks ? n / t->ranks->count : n;
-    bool good = true;
+    bool ok = true;
     if (n == 1)
         return step_run(&t->step, &t->net, t->batch, at, r, e);
-    for (int64_t i = 0; good && i < own; i++)
-        good = step_shard(&t->step, &t->net, t->batch, at * n + t->ranks->rank * own + i, r, e);
-    return good && step_join(&t->step, at, r, e);
+    for (int64_t i = 0; ok && i < own; i++)
+        ok = step_shard(&t->step, &t->net, t->batch, at * n + t->ranks->rank * own + i, r, e);
+    return ok && step_join(&t->step, at, r, e);
 }
 
 bool timed_run(timed_step *t, double out[TIMED_OUTPUTS], ts_error *e)
 {
     step_result r = {0};
-    const bool good = timed_step_run(t, &r, e);
+    const bool ok = timed_step_run(t, &r, e);
     out[0] = r.loss, out[1] = r.norm;
-    return good;
+    return ok;
 }
 
 void timed_close(timed_step *t)

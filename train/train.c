@@ -69,12 +69,12 @@ static bool save(training *t, ts_error *e)
     if (t->saved == t->done)
         return true;
     ENDED_BY(heap_free) ts_given *all = step_state_make(&t->step, e);
-    const bool wrote = all && (!train_leads(t) || write_state(t, all, e)), good = step_state_done(&t->step, e) && wrote;
-    if (good) {
+    const bool wrote = all && (!train_leads(t) || write_state(t, all, e)), ok = step_state_done(&t->step, e) && wrote;
+    if (ok) {
         t->saved = t->done;
         train_tell(t, &(train_news){.kind = NEWS_SAVED, .step = t->done, .steps = t->facts.steps});
     }
-    return good;
+    return ok;
 }
 
 /* A row of metrics.jsonl */
@@ -99,11 +99,11 @@ static bool judge_trained(training *t, ts_given *all, ts_error *e)
     const int n = t->step.n_weight;
     judge j = {0};
     verdict v = {0};
-    const bool good = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
-                      judge_data(&j, &t->eval, JUDGE_EACH, &t->options, &v, e) &&
-                      misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
+    const bool ok = all && judge_make(&j, t->asked, &t->eval, t->net.classes, n, all, e) &&
+                    judge_data(&j, &t->eval, JUDGE_EACH, &t->options, &v, e) &&
+                    misjudged_write(t->job->run, t->done, t->asked, &t->eval, &v, e);
     judge_free(&j);
-    if (!good)
+    if (!ok)
         return verdict_free(&v), false;
     char warning[VERDICT_TEXT];
     if (verdict_warns(&v, warning))
@@ -244,11 +244,11 @@ static bool all_finite(const step_result *r)
 static bool one_shard(training *t, int64_t at, int64_t shard, step_result *r, ts_error *e)
 {
     const net *n = &t->net;
-    const bool good = net_arrays(n, &t->data, t->which + shard * n->batch, n->batch, t->batch, e) &&
-                      (t->step.shards ? step_shard(&t->step, n, t->batch, at * t->asked->shards + shard, r, e)
-                                      : step_run(&t->step, n, t->batch, at, r, e));
+    const bool ok = net_arrays(n, &t->data, t->which + shard * n->batch, n->batch, t->batch, e) &&
+                    (t->step.shards ? step_shard(&t->step, n, t->batch, at * t->asked->shards + shard, r, e)
+                                    : step_run(&t->step, n, t->batch, at, r, e));
     net_arrays_free(n, t->batch);
-    return good;
+    return ok;
 }
 
 /* The order is that of all batches, whoever reads which part of one. */
@@ -256,11 +256,11 @@ static bool one_batch(training *t, int64_t part, step_result *r, ts_error *e)
 {
     const int64_t at = t->done * t->asked->accumulate + part, own = t->asked->shards / t->ranks.count,
                   n = ranks_devices(&t->ranks);
-    bool good = order_batch(&t->order, at, t->which, e);
+    bool ok = order_batch(&t->order, at, t->which, e);
     r->stop = t->job->stop && *t->job->stop;
-    for (int64_t i = 0; good && i < own; i++) /* by turns of its devices */
-        good = one_shard(t, at, t->ranks.rank * own + i % n * (own / n) + i / n, r, e);
-    return good && (!t->step.shards || step_join(&t->step, at, r, e));
+    for (int64_t i = 0; ok && i < own; i++) /* by turns of its devices */
+        ok = one_shard(t, at, t->ranks.rank * own + i % n * (own / n) + i / n, r, e);
+    return ok && (!t->step.shards || step_join(&t->step, at, r, e));
 }
 
 /* Gradients of `accumulate` batches add up before one update; a batch that is not finite ends the step. */
@@ -269,14 +269,14 @@ static bool one_step(training *t, double *norms, ts_error *e)
     double *const kernels = breakdown_row(&t->breakdown, t->done - t->begun_at + 1);
     step_result r = {.norms = norms, .kernels = kernels, .n_kernel = t->breakdown.n_kernel};
     const double start = seconds_now();
-    bool good = true;
+    bool ok = true;
     if (t->done > t->begun_at) /* the first one compiles what waits for its first launch */
         ranks_judge(&t->ranks, t->done + 1);
     else
         ranks_works(&t->ranks, "its first step");
-    for (int64_t part = 0; good && part < t->asked->accumulate && all_finite(&r); part++)
-        good = one_batch(t, part, &r, e);
-    if (!good)
+    for (int64_t part = 0; ok && part < t->asked->accumulate && all_finite(&r); part++)
+        ok = one_batch(t, part, &r, e);
+    if (!ok)
         return false;
     const bool bad = !all_finite(&r);
     t->done++;
@@ -323,26 +323,26 @@ static int train(training *t, ts_error *e)
 {
     ENDED_BY(heap_free) double *norms = heap_array((size_t)t->step.n_parameter + 1, sizeof *norms);
     t->which = heap_array((size_t)t->asked->batch, sizeof *t->which);
-    bool good = breakdown_make(&t->breakdown, t->step.plan, &t->options, e), stopped = false;
+    bool ok = breakdown_make(&t->breakdown, t->step.plan, &t->options, e), stopped = false;
     t->begun = seconds_now(), t->begun_at = t->done;
-    if (good)
+    if (ok)
         ranks_take(&t->ranks, &t->course, sizeof t->course);
-    while (good && !stopped) {
+    while (ok && !stopped) {
         ranks_works(&t->ranks, "an evaluation");
-        good = !evaluation_due(t) || evaluate(t, e);
-        if (!good || t->done >= t->facts.steps || patience_ends(t))
+        ok = !evaluation_due(t) || evaluate(t, e);
+        if (!ok || t->done >= t->facts.steps || patience_ends(t))
             break;
-        good = one_step(t, norms, e);
+        ok = one_step(t, norms, e);
         ranks_works(&t->ranks, "a checkpoint");
-        stopped = good && t->stops;
-        if (good && due(t->done, t->asked->save_every, t->facts.batch_steps))
-            good = save(t, e);
+        stopped = ok && t->stops;
+        if (ok && due(t->done, t->asked->save_every, t->facts.batch_steps))
+            ok = save(t, e);
     }
     ranks_works(&t->ranks, "a checkpoint");
-    good = good && save(t, e);
+    ok = ok && save(t, e);
     ranks_works(&t->ranks, NULL);
     free(t->which);
-    return !good ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
+    return !ok ? (int)e->code : stopped ? TRAIN_STOPPED : TS_OK;
 }
 
 /* Whatever is lacking now, the run is not lost. */
@@ -363,9 +363,9 @@ static int finish(training *t, int code, ts_error *e)
     if (!kept || !job_trains(t->job) || !train_leads(t))
         return code;
     const int64_t parts = t->asked->accumulate * t->asked->shards / t->ranks.count;
-    const bool good = breakdown_write(&t->breakdown, t->job->run, t->asked, parts, probe, own) &&
-                      run_report(t->job->run, t->asked, &t->facts, own);
-    return good || code == TS_DIVERGED ? code : (int)e->code;
+    const bool ok = breakdown_write(&t->breakdown, t->job->run, t->asked, parts, probe, own) &&
+                    run_report(t->job->run, t->asked, &t->facts, own);
+    return ok || code == TS_DIVERGED ? code : (int)e->code;
 }
 
 /* A program that trains by itself: it gets the data in the order of the run. */

@@ -166,12 +166,12 @@ static bool load_state(training *t, ts_error *e)
         return step_begin(&t->step, e);
     if (*c.note)
         train_say(t, NEWS_WARNING, "%s", c.note);
-    const bool good = step_load(&t->step, c.weights, c.optimizer, e) || err_hint(e, "in %s", c.path);
+    const bool ok = step_load(&t->step, c.weights, c.optimizer, e) || err_hint(e, "in %s", c.path);
     t->done = t->saved = c.step;
     checkpoint_free(&c);
     agreement newest = {.what = "the newest whole checkpoint"};
     snprintf(newest.value, AGREED, "%lld", (long long)t->done);
-    return good && ranks_agree(&t->ranks, 1, &newest, e);
+    return ok && ranks_agree(&t->ranks, 1, &newest, e);
 }
 
 /* A disk that is too small for what will be saved is known before the first step. */
@@ -210,18 +210,17 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
     ts_error none = {0};
     option_make(&old);
     char note[RUN_NOTE] = "";
-    bool good = !job_trains(j) || !train_leads(t) || run_is_new(j->run, &none) ||
-                run_lock(&t->folder, j->run, false, e);
-    good = good && run_read(j->run, &old, began, goes_on, note, e);
+    bool ok = !job_trains(j) || !train_leads(t) || run_is_new(j->run, &none) || run_lock(&t->folder, j->run, false, e);
+    ok = ok && run_read(j->run, &old, began, goes_on, note, e);
     if (*note)
         train_say(t, NEWS_WARNING, "%s", note);
-    if (good && !*goes_on && !t->asked->model) {
-        good = err_set(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
+    if (ok && !*goes_on && !t->asked->model) {
+        ok = err_set(e, TS_USAGE, "'%s' holds no run to go on with", j->run);
         err_hint(e, "tessera train MODEL --data FILE -o %s begins one", j->run);
     }
-    if (good && *goes_on && t->asked->model)
-        good = option_same(&old, t->asked, j->run, e);
-    else if (good && *goes_on) {
+    if (ok && *goes_on && t->asked->model)
+        ok = option_same(&old, t->asked, j->run, e);
+    else if (ok && *goes_on) {
         option_free(t->asked);
         *t->asked = old;
         if (j->change)
@@ -231,7 +230,7 @@ static bool open_run(training *t, run_facts *began, bool *goes_on, ts_error *e)
         return true;
     }
     option_free(&old);
-    return good;
+    return ok;
 }
 
 static void tell_target(const training *t, const run_facts *began, const char *target, const char *isa)
@@ -387,23 +386,23 @@ static bool agree(training *t, ts_error *e)
     if (!t->ranks.by)
         return true;
     ENDED_BY(heap_free) agreement *all = heap_array(MOST, sizeof *all);
-    bool good = ts_file_hash("/proc/self/exe", program, e) && hash_plan(t, plan, e);
-    int n = good ? add_options(t->asked, all) : 0; /* what follows of them comes behind them */
-    for (int i = 0; good && i < N_FACT; i++, n++) {
+    bool ok = ts_file_hash("/proc/self/exe", program, e) && hash_plan(t, plan, e);
+    int n = ok ? add_options(t->asked, all) : 0; /* what follows of them comes behind them */
+    for (int i = 0; ok && i < N_FACT; i++, n++) {
         snprintf(all[n].what, sizeof all[n].what, "%s", fact[i].what);
         snprintf(all[n].value, AGREED, "%s", fact[i].value);
     }
-    if (good && !ranks_agree(&t->ranks, n, all, e))
-        good = false, t->together = true;
-    return good;
+    if (ok && !ranks_agree(&t->ranks, n, all, e))
+        ok = false, t->together = true;
+    return ok;
 }
 
 /* Before anything is written: each rank's machine has what the plans are for. */
 static bool all_run(training *t, ts_error *e)
 {
-    const bool good = ranks_fine(&t->ranks, step_runs(&t->step, e), e);
-    t->together = t->together || (!good && t->ranks.by);
-    return good;
+    const bool ok = ranks_fine(&t->ranks, step_runs(&t->step, e), e);
+    t->together = t->together || (!ok && t->ranks.by);
+    return ok;
 }
 
 static bool begin_folder(training *t, ts_error *e)

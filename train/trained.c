@@ -126,15 +126,15 @@ static bool take_weights(run_weights *out, checkpoint *c, ts_error *e)
     if (*c->note)
         snprintf(out->note, sizeof out->note, "%s", c->note);
     out->all = heap_array((size_t)ts_tensors_count(c->weights) + 1, sizeof *out->all);
-    bool good = true;
-    for (int i = 0; good && i < ts_tensors_count(c->weights); i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < ts_tensors_count(c->weights); i++) {
         const char *name = ts_tensors_name(c->weights, i);
-        good = get_weight(c, out->asked.ema > 0, name, &out->all[i].value, e);
+        ok = get_weight(c, out->asked.ema > 0, name, &out->all[i].value, e);
         out->all[i].name = strdup(name);
         out->n++;
     }
     checkpoint_free(c);
-    return good;
+    return ok;
 }
 
 bool run_weights_read(const char *run, run_weights *out, ts_error *e)

@@ -231,16 +231,16 @@ static bool run(program *g, void *const *input, err *e)
 /* Nobody sleeps meanwhile: a kernel would take longer for one before it that had not enough for all. */
 static bool run_each(program *g, void *const *input, void (*after)(void *user, int kernel), void *user, err *e)
 {
-    bool good = true;
+    bool ok = true;
     take_input(g, input);
     team_awake(g->team, true);
-    for (g->first = 0; good && g->first < g->p->n_kernel; g->first++) {
+    for (g->first = 0; ok && g->first < g->p->n_kernel; g->first++) {
         g->end = g->first + 1;
-        if ((good = team_run(g->team, work, g, e)))
+        if ((ok = team_run(g->team, work, g, e)))
             after(user, g->first);
     }
     team_awake(g->team, false);
-    return good && check_fault(g, e);
+    return ok && check_fault(g, e);
 }
 
 static bool trace(program *g, void *const *input, span_seen *seen, void *user, err *e)

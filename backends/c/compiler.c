@@ -205,7 +205,7 @@ bool compiler_identify(compiler *c, cache *known, err *e)
 
 const char *compiler_flag_fault(const char *flag)
 {
-    static const char *const good[] = {"-O", "-m", "-f", "-g", "-std=", "-w", "-W", "-D"};
+    static const char *const ok[] = {"-O", "-m", "-f", "-g", "-std=", "-w", "-W", "-D"};
     static const char *const bad[] = {"-fplugin", "-fpass-plugin",   "-fdump",         "-fprofile",    "-fauto-profile",
                                       "-fuse-ld", "-fsave",          "-fopt-info",     "-fcallgraph",  "-fmodule",
                                       "-mllvm",   "-gsplit-dwarf",   "-Wl,",           "-Wa,",         "-Wp,",
@@ -213,8 +213,8 @@ const char *compiler_flag_fault(const char *flag)
     for (int i = 0; i < COUNT(bad); i++)
         if (strncmp(flag, bad[i], strlen(bad[i])) == 0)
             return "it reaches beyond the code being compiled";
-    for (int i = 0; i < COUNT(good); i++)
-        if (strncmp(flag, good[i], strlen(good[i])) == 0)
+    for (int i = 0; i < COUNT(ok); i++)
+        if (strncmp(flag, ok[i], strlen(ok[i])) == 0)
             return NULL;
     return "only -O, -m, -f, -g, -std=, -w, -W and -D options are passed on";
 }

@@ -84,7 +84,7 @@ static bool check(const char *folder, text *out, err *e)
 {
     opened o;
     cache_entries all;
-    int good = 0, damaged = 0;
+    int ok = 0, damaged = 0;
     if (!begin(&o, folder, out, e))
         return false;
     sums(&o, &all, out);
@@ -92,11 +92,11 @@ static bool check(const char *folder, text *out, err *e)
         digest key;
         const size_t before = o.notes.length;
         if (key_read(all.at[i].name + 3, &key) && cache_check(o.c, &key))
-            good++;
+            ok++;
         else
             damaged += o.notes.length > before; /* else it went while this was looking */
     }
-    json_add(out, "good:%d,damaged:%d", good, damaged);
+    json_add(out, "good:%d,damaged:%d", ok, damaged);
     free(all.at);
     return end(&o, out);
 }

@@ -161,16 +161,16 @@ static bool has_stride(const set *s, stride w)
 /* Lists as runs those strides that the other set does not have. */
 static bool strides_apart(arena *mem, set *s, const set *other)
 {
-    bool good = true;
+    bool ok = true;
     int n = 0;
     sort_strides(mem, s);
-    for (int i = 0; i < s->n_stride && good; i++)
+    for (int i = 0; i < s->n_stride && ok; i++)
         if (has_stride(other, s->stride[i]))
             s->stride[n++] = s->stride[i];
         else
-            good = stride_runs(mem, s, s->stride[i]);
+            ok = stride_runs(mem, s, s->stride[i]);
     s->n_stride = n;
-    return good;
+    return ok;
 }
 
 /* Adds the second set to the first; false: another memory, other loops, or too many runs. */

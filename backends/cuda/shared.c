@@ -135,14 +135,14 @@ static bool join(int n, ts_shared *const *s, int first, int count, const ts_shar
     nccl_api a;
     if (!nccl_open(&a, e) || !nccl_did(&a, a.begin(), "beginning a group", e))
         return false;
-    bool good = true;
-    for (int i = 0; good && i < n; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++) {
         card_memory *m = card(s[i]);
         m->nccl = a;
-        good = (m->on->d.by->enter(&m->on->d) || hosted_failed(&m->on->d, e)) &&
-               nccl_did(&a, a.join(&m->comm, count, *id, first + i), "joining", e);
+        ok = (m->on->d.by->enter(&m->on->d) || hosted_failed(&m->on->d, e)) &&
+             nccl_did(&a, a.join(&m->comm, count, *id, first + i), "joining", e);
     }
-    return nccl_did(&a, a.end(), "joining", good ? e : NULL) && good;
+    return nccl_did(&a, a.end(), "joining", ok ? e : NULL) && ok;
 }
 
 static bool one(const ts_transfer *t, err *e)
@@ -174,13 +174,13 @@ static bool exchange(int n, const ts_transfer *t, err *e)
     const nccl_api *a = &card(t->of)->nccl;
     if (!card(t->of)->comm)
         return one(t, e);
-    bool good = nccl_did(a, a->begin(), "beginning a group", e);
-    for (int i = 0; good && i < n; i++)
-        good = one(&t[i], e);
-    good = nccl_did(a, a->end(), "an exchange between cards", good ? e : NULL) && good;
-    for (int i = 0; good && i < n; i++)
-        good = ended(&t[i], e);
-    return good;
+    bool ok = nccl_did(a, a->begin(), "beginning a group", e);
+    for (int i = 0; ok && i < n; i++)
+        ok = one(&t[i], e);
+    ok = nccl_did(a, a->end(), "an exchange between cards", ok ? e : NULL) && ok;
+    for (int i = 0; ok && i < n; i++)
+        ok = ended(&t[i], e);
+    return ok;
 }
 
 const by_memory cuda_shared = {.sends = sends,

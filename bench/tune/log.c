@@ -31,28 +31,28 @@ static bool take(tuner *t, const char *s, size_t *whole, const char *remedy, ts_
 {
     ENDED_BY(heap_free) char *own = head(t);
     const bool torn = strlen(s) < strlen(own) && strncmp(s, own, strlen(s)) == 0; /* its first line has no end */
-    bool good = torn || strncmp(s, own, strlen(own)) == 0;
-    if (!good) {
+    bool ok = torn || strncmp(s, own, strlen(own)) == 0;
+    if (!ok) {
         err_set(e, TS_BAD_INPUT,
                 "%s: not the log of a search with this target, machine and schema; it begins \"%.80s\"", t->o->log, s);
         err_hint(e, "%s", remedy);
     }
-    const char *at = good && !torn ? s + strlen(own) : s;
-    for (const char *end; good && (end = strchr(at, '\n')); at = end + 1) {
+    const char *at = ok && !torn ? s + strlen(own) : s;
+    for (const char *end; ok && (end = strchr(at, '\n')); at = end + 1) {
         text line = {0};
         text_bytes(&line, at, (size_t)(end - at));
         cJSON *one = js_parse(text_str(&line), t->o->log, e);
         text_free(&line);
         if (one && !(*js_get_text(one, "kernel") && js_get(one, "change") && *js_get_text(one, "status")))
             err_set(e, TS_BAD_INPUT, "%s: a line without kernel, change and status: it is no log of tune", t->o->log);
-        good = !e->code;
-        if (good)
+        ok = !e->code;
+        if (ok)
             cJSON_AddItemToArray(t->log, one);
         else
             cJSON_Delete(one);
     }
     *whole = (size_t)(at - s);
-    return good;
+    return ok;
 }
 
 bool log_read(tuner *t, ts_error *e)
@@ -71,18 +71,18 @@ bool log_open(tuner *t, ts_error *e)
     t->fd = -1, t->log = cJSON_CreateArray();
     if (!t->o->log)
         return true;
-    bool good = access(t->o->log, F_OK) != 0 || file_read(t->o->log, LOG_MOST, &s, e);
-    if (good && s.length)
-        good = take(t, text_str(&s), &whole, "name another file with --log, or delete it", e);
-    if (good && (t->fd = open(t->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
-        good = err_set(e, TS_FILES, "%s: %s", t->o->log, strerror(errno));
-    if (good && whole < s.length && ftruncate(t->fd, (off_t)whole))
-        good = err_set(e, TS_FILES, "%s: cannot cut off its last line: %s", t->o->log, strerror(errno));
-    if (good && !whole) {
+    bool ok = access(t->o->log, F_OK) != 0 || file_read(t->o->log, LOG_MOST, &s, e);
+    if (ok && s.length)
+        ok = take(t, text_str(&s), &whole, "name another file with --log, or delete it", e);
+    if (ok && (t->fd = open(t->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
+        ok = err_set(e, TS_FILES, "%s: %s", t->o->log, strerror(errno));
+    if (ok && whole < s.length && ftruncate(t->fd, (off_t)whole))
+        ok = err_set(e, TS_FILES, "%s: cannot cut off its last line: %s", t->o->log, strerror(errno));
+    if (ok && !whole) {
         ENDED_BY(heap_free) char *own = head(t);
-        good = write_all(t, own, strlen(own), e);
+        ok = write_all(t, own, strlen(own), e);
     }
-    return good;
+    return ok;
 }
 
 bool log_add(tuner *t, int n, const attempt *of, ts_error *e)
@@ -139,9 +139,9 @@ const cJSON *log_best(const tuner *t, const char *kernel, int *tried, int *right
     {
         if (strcmp(js_get_text(one, "kernel"), kernel) != 0)
             continue;
-        const bool good = !strcmp(js_get_text(one, "status"), "correct");
-        *tried += 1, *right += good;
-        best = good && (!best || is_quicker(one, best)) ? one : best;
+        const bool ok = !strcmp(js_get_text(one, "status"), "correct");
+        *tried += 1, *right += ok;
+        best = ok && (!best || is_quicker(one, best)) ? one : best;
     }
     return best;
 }

@@ -143,12 +143,12 @@ bool tune_tried(const char *log, cJSON *plan, ts_error *e)
     ENDED_BY(js_free) cJSON *head = head_of(log, e);
     const tune_options o = {.schema = js_get_text(head, "schema"), .log = log};
     tuner t = {.json = plan, .n_kernel = cJSON_GetArraySize(js_get(plan, "kernels")), .o = &o, .fd = -1};
-    const bool good = head && log_read(&t, e);
-    if (good) {
+    const bool ok = head && log_read(&t, e);
+    if (ok) {
         families_find(&t, NULL);
         for (int i = 0; i < t.n_family; i++)
             put_tried(&t, &t.family[i]);
     }
     families_free(&t), cJSON_Delete(t.log);
-    return good;
+    return ok;
 }

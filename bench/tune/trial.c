@@ -24,19 +24,19 @@ static bool time_in_turns(void *user, ts_plan *base, ts_plan *trial, const int n
     ENDED_BY(heap_free) double *once = heap_array((size_t)(n[0] > n[1] ? n[0] : n[1]) + 1, sizeof *once);
     const double begun = seconds_now();
     double of_base = 0;
-    bool good = true;
+    bool ok = true;
     (void)user;
-    for (int run = 0; good && run < MOST_RUNS && (run < LEAST_RUNS || seconds_now() < begun + trial_time); run++)
-        for (int i = 0; i < 2 && good; i++) {
+    for (int run = 0; ok && run < MOST_RUNS && (run < LEAST_RUNS || seconds_now() < begun + trial_time); run++)
+        for (int i = 0; i < 2 && ok; i++) {
             if (!i && of_base > trial_time / 2)
                 continue;
-            good = ts_plan_run_timed(of[i], once, n[i], e);
+            ok = ts_plan_run_timed(of[i], once, n[i], e);
             for (int k = 0; !i && k < n[i]; k++)
                 of_base += once[k];
-            for (int k = 0; good && k < n[i]; k++)
+            for (int k = 0; ok && k < n[i]; k++)
                 seconds[i][k] = run < 2 ? once[k] : fmin(seconds[i][k], once[k]); /* the first one warms up */
         }
-    return good;
+    return ok;
 }
 
 static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
@@ -56,10 +56,10 @@ static bool all_right(tuner *t, ts_plan *p, char why[SAID], ts_error *e)
 
 bool trial_inputs(const tuner *t, ts_plan *p, ts_error *e)
 {
-    bool good = true;
-    for (int i = 0; good && i < ts_model_inputs(t->model); i++)
-        good = ts_plan_set(p, i, &t->value[i], e);
-    return good;
+    bool ok = true;
+    for (int i = 0; ok && i < ts_model_inputs(t->model); i++)
+        ok = ts_plan_set(p, i, &t->value[i], e);
+    return ok;
 }
 
 /* By a schema's name or file; json: what it is, where it could be made */
@@ -111,12 +111,12 @@ bool trial_by(tuner *t, const char *schema, double *seconds[2], cJSON **json, ch
     const int n[] = {t->n_kernel, cJSON_GetArraySize(js_get(*json, "kernels"))};
     for (int i = 0; i < 2; i++)
         seconds[i] = heap_array((size_t)n[i] + 1, sizeof *seconds[i]);
-    const bool good = *json && ts_plan_build(p, e) && trial_inputs(t, p, e) && all_right(t, p, why, e) &&
-                      (t->o->time ? t->o->time : time_in_turns)(t->o->user, t->base, p, n, seconds, e);
+    const bool ok = *json && ts_plan_build(p, e) && trial_inputs(t, p, e) && all_right(t, p, why, e) &&
+                    (t->o->time ? t->o->time : time_in_turns)(t->o->user, t->base, p, n, seconds, e);
     ts_plan_free(p);
-    if (good)
+    if (ok)
         trial_usual(t, seconds[0]);
-    return good;
+    return ok;
 }
 
 /* ---- attempts as a schema ---- */
@@ -227,12 +227,12 @@ bool trial_run(tuner *t, int n, attempt *of, ts_error *e)
     char *schema = schema_of(t, n, of), why[SAID];
     cJSON *plan = NULL;
     err own = {0};
-    bool good = trial_by(t, schema, seconds, &plan, why, &own);
-    const bool same = good && all_loops(n, of) && same_kernels(t, plan);
+    bool ok = trial_by(t, schema, seconds, &plan, why, &own);
+    const bool same = ok && all_loops(n, of) && same_kernels(t, plan);
     t->trials++;
     if (same)
         take_times(plan, seconds, n, of);
-    else if (good && n == 1)
+    else if (ok && n == 1)
         take_sum(t, plan, seconds, of);
     else if (n == 1) {
         of->status = *why && plan ? "wrong" : "refused";

@@ -26,10 +26,10 @@ static bool open_base(tuner *t, ts_error *e)
 {
     t->n_output = ts_model_outputs(t->model);
     t->output = heap_array((size_t)t->n_output + 1, sizeof *t->output);
-    bool good = trial_base(t, e) && ts_plan_build(t->base, e) && trial_inputs(t, t->base, e) && ts_plan_run(t->base, e);
-    for (int i = 0; good && i < t->n_output; i++)
-        good = ts_plan_get(t->base, i, &t->output[i], e);
-    return good;
+    bool ok = trial_base(t, e) && ts_plan_build(t->base, e) && trial_inputs(t, t->base, e) && ts_plan_run(t->base, e);
+    for (int i = 0; ok && i < t->n_output; i++)
+        ok = ts_plan_get(t->base, i, &t->output[i], e);
+    return ok;
 }
 
 /* Families by time; nests of those that matter */
@@ -37,14 +37,14 @@ static bool find_families(tuner *t, ts_error *e)
 {
     double *seconds = heap_array((size_t)t->n_kernel + 1, sizeof *seconds), *both[] = {seconds, seconds};
     const int n[] = {t->n_kernel, t->n_kernel};
-    bool good = t->o->time ? t->o->time(t->o->user, t->base, t->base, n, both, e)
-                           : ts_plan_profile(t->base, BASE_RUNS, seconds, t->n_kernel, e);
+    bool ok = t->o->time ? t->o->time(t->o->user, t->base, t->base, n, both, e)
+                         : ts_plan_profile(t->base, BASE_RUNS, seconds, t->n_kernel, e);
     cJSON *nest;
     int wanted = 0;
     trial_usual(t, seconds);
     families_find(t, seconds);
     free(seconds);
-    for (int i = 0; good && i < t->n_family; i++) {
+    for (int i = 0; ok && i < t->n_family; i++) {
         family *f = &t->family[i];
         if (!is_wanted(t->o, cJSON_GetArrayItem(js_get(t->json, "kernels"), f->kernel[0])))
             continue;
@@ -58,12 +58,12 @@ static bool find_families(tuner *t, ts_error *e)
         char *nests = ts_plan_nests(t->base, f->kernel[0], t->o->most, t->o->seed, e);
         f->nests = nests ? js_parse(nests, "loops", e) : NULL;
         free(nests);
-        good = f->nests != NULL;
+        ok = f->nests != NULL;
         cJSON_ArrayForEach(nest, f->nests) js_text(js_object(nest, "change"), "loops", js_get_text(nest, "loops"));
-        f->next = good ? f->nests->child : NULL;
+        f->next = ok ? f->nests->child : NULL;
         f->tuned = f->next != NULL;
     }
-    if (good && !wanted) {
+    if (ok && !wanted) {
         const char *op = t->o->op ? t->o->op : "*", *rule = t->o->rule;
         err_set(e, TS_USAGE,
                 rule ? "no kernel of the operation or name '%s' is decided by a rule '%s'"
@@ -71,7 +71,7 @@ static bool find_families(tuner *t, ts_error *e)
                 op, rule);
         return err_hint(e, "tessera explain MODEL shows the kernels, their names and rules");
     }
-    return good;
+    return ok;
 }
 
 /* ---- rounds ---- */
@@ -124,9 +124,9 @@ static bool search(tuner *t, double begun, ts_error *e)
 {
     changes_foresee(t, seconds_now() + t->o->budget * 0.15);
     ENDED_BY(heap_free) attempt *of = heap_array((size_t)t->n_family + 1, sizeof *of);
-    bool good = true;
+    bool ok = true;
     for (int pass = 0; pass < 2; pass++)
-        for (int n; good && seconds_now() < begun + t->o->budget * (pass ? 1 : 0.8);) {
+        for (int n; ok && seconds_now() < begun + t->o->budget * (pass ? 1 : 0.8);) {
             attempt other;
             const bool more = !pass && changes_next(t, &other);
             n = pass ? shared_of(t, of) : next_of(t, of);
@@ -134,9 +134,9 @@ static bool search(tuner *t, double begun, ts_error *e)
                 break;
             if (t->o->progress)
                 t->o->progress(t->o->user, "trying rules", t->trials, 0);
-            good = (!n || trial_run(t, n, of, e)) && (!more || trial_run(t, 1, &other, e));
+            ok = (!n || trial_run(t, n, of, e)) && (!more || trial_run(t, 1, &other, e));
         }
-    return good;
+    return ok;
 }
 
 /* ---- what is left ---- */
@@ -222,15 +222,15 @@ cJSON *tune_run(ts_model *m, const ts_array *value, const ts_options *plan, cons
     cJSON *report = js_put(cJSON_CreateObject(), "format:%s", "tune/1");
     const double begun = seconds_now();
     *found = NULL;
-    bool good = open_base(&t, e) && find_families(&t, e) && log_open(&t, e) && search(&t, begun, e);
-    if (good)
+    bool ok = open_base(&t, e) && find_families(&t, e) && log_open(&t, e) && search(&t, begun, e);
+    if (ok)
         js_put(report, "target:%s,isa:%s,threads:%d,schema:%s", js_get_text(t.json, "target"),
                js_get_text(t.json, "isa"), (int)js_get_number(t.json, "threads", 0), o->schema);
-    good = good && settle(&t, report, found, e);
-    if (good)
+    ok = ok && settle(&t, report, found, e);
+    if (ok)
         tell(&t, report);
     close_all(&t);
-    if (good)
+    if (ok)
         return report;
     cJSON_Delete(report);
     return NULL;

@@ -49,9 +49,9 @@ static bool make_parents(char *path, size_t from)
 {
     for (char *s = path + from; (s = strchr(s, '/')); s++) {
         *s = 0;
-        const bool good = mkdir(path, 0700) == 0 || access(path, X_OK) == 0;
+        const bool ok = mkdir(path, 0700) == 0 || access(path, X_OK) == 0;
         *s = '/';
-        if (!good)
+        if (!ok)
             return false;
     }
     return true;
@@ -83,10 +83,10 @@ static bool take(unpacking *u, struct archive_entry *entry)
     const int to = make_parents(path.s, strlen(u->folder) + 1)
                        ? open(path.s, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)
                        : -1;
-    const bool good = to >= 0 ? copy(u, to) : err_set(u->e, TS_FILES, "cannot write %s", path.s);
+    const bool ok = to >= 0 ? copy(u, to) : err_set(u->e, TS_FILES, "cannot write %s", path.s);
     if (to >= 0)
         close(to);
-    return good;
+    return ok;
 }
 
 bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_error *e)
@@ -100,13 +100,13 @@ bool archive_unpack(const char *path, const char *tiers, const char *folder, ts_
     u.by.support_filters(u.from);
     u.by.support_formats(u.from);
     int got = u.by.open_file(u.from, path, BLOCK);
-    bool good = got == ARCHIVE_OK;
-    while (good && (got = u.by.next(u.from, &entry)) == ARCHIVE_OK)
-        good = take(&u, entry);
+    bool ok = got == ARCHIVE_OK;
+    while (ok && (got = u.by.next(u.from, &entry)) == ARCHIVE_OK)
+        ok = take(&u, entry);
     if (got != ARCHIVE_OK && got != ARCHIVE_EOF)
-        good = err_set(e, TS_BAD_INPUT, "%s: %s", path, u.by.error(u.from));
+        ok = err_set(e, TS_BAD_INPUT, "%s: %s", path, u.by.error(u.from));
     u.by.free(u.from);
-    return good;
+    return ok;
 }
 
 /* ---- the folder ---- */

@@ -69,11 +69,11 @@ static bool read_index(cases *c, const char *folder, const case_filter *f, ts_er
     char *all = outfile_text(path.s, INDEX_BYTES, e), *rest = all;
     if (!all)
         return false;
-    bool good = strsep(&rest, "\n") != NULL; /* the heading */
-    for (char *row; good && (row = strsep(&rest, "\n"));)
-        good = take_row(c, folder, row, f, e);
+    bool ok = strsep(&rest, "\n") != NULL; /* the heading */
+    for (char *row; ok && (row = strsep(&rest, "\n"));)
+        ok = take_row(c, folder, row, f, e);
     free(all);
-    return good;
+    return ok;
 }
 
 /* ---- without ---- */
@@ -99,16 +99,16 @@ static bool walk(cases *c, const char *folder, const char *above, const case_fil
         return !in || add(c, folder, above, name, "", e);
     }
     const int n = scandir(folder, &entry, shown, alphasort);
-    bool good = n >= 0 || err_set(e, TS_FILES, "cannot read the folder %s", folder);
+    bool ok = n >= 0 || err_set(e, TS_FILES, "cannot read the folder %s", folder);
     for (int i = 0; i < n; i++) {
         char path[4096];
         const int length = snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
-        if (good && length < (int)sizeof path && file_is_folder(path))
-            good = walk(c, path, last_part(folder), f, e);
+        if (ok && length < (int)sizeof path && file_is_folder(path))
+            ok = walk(c, path, last_part(folder), f, e);
         free(entry[i]);
     }
     free(entry);
-    return good;
+    return ok;
 }
 
 static bool in_folder(cases *c, const char *path, const case_filter *f, ts_error *e)
@@ -142,12 +142,12 @@ bool cases_find(cases *c, const char *path, const case_filter *f, ts_error *e)
     const int before = c->n + c->skipped;
     if (stat(path, &st) != 0)
         return err_set(e, TS_FILES, "there is no file or folder \"%s\"", path);
-    const bool good = S_ISDIR(st.st_mode) ? in_folder(c, path, f, e) : in_archive(c, path, f, e);
-    if (good && c->n + c->skipped == before) {
+    const bool ok = S_ISDIR(st.st_mode) ? in_folder(c, path, f, e) : in_archive(c, path, f, e);
+    if (ok && c->n + c->skipped == before) {
         err_set(e, TS_BAD_INPUT, "%s holds no case", path);
         return err_hint(e, "a case is a folder with model.onnx and test_data_set_0");
     }
-    return good;
+    return ok;
 }
 
 void cases_free(cases *c)

@@ -138,14 +138,14 @@ bool cases_run(const cases *c, const case_options *w, outcome *out, void (*done)
 {
     pool p = {.c = c, .w = w};
     const int jobs = w->jobs < MOST_JOBS ? w->jobs : MOST_JOBS;
-    bool good = true;
-    while (good && p.finished < c->n) {
-        for (int i = 0; good && i < jobs && p.next < c->n; i++)
-            good = p.slot[i].pid || start(&p, &p.slot[i], e);
-        if (good)
+    bool ok = true;
+    while (ok && p.finished < c->n) {
+        for (int i = 0; ok && i < jobs && p.next < c->n; i++)
+            ok = p.slot[i].pid || start(&p, &p.slot[i], e);
+        if (ok)
             wait_for_some(&p, jobs, out);
         done(user, p.finished, p.next < c->n ? c->all[p.next].name : "");
     }
     stop_all(&p, jobs, out);
-    return good;
+    return ok;
 }

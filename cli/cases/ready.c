@@ -15,9 +15,9 @@ static bool evaluate(const ts_options *o, ts_error *e)
     ts_graph *g = ts_graph_make();
     const ts_tensor one = ts_weight(g, "one", TS_F32, 0, NULL, 1, 0, 0);
     ENDED_BY(ts_array_free) ts_array y = {0};
-    const bool good = ts_eval(1, &one, 0, NULL, o, &y, e);
+    const bool ok = ts_eval(1, &one, 0, NULL, o, &y, e);
     ts_graph_free(g);
-    return good;
+    return ok;
 }
 
 _Noreturn static void answer(const ts_options *o, int to)

@@ -89,12 +89,12 @@ static bool check_output(trial *t, ts_plan *plan, int i, const ts_array *want, t
     ENDED_BY(ts_array_free) ts_array got = {0};
     ts_port port;
     ts_model_output(t->model, i, &port);
-    bool good = ts_plan_get(plan, i, &got, e);
-    if (good && got.dtype == TS_BF16 && want->dtype == TS_U16)
+    bool ok = ts_plan_get(plan, i, &got, e);
+    if (ok && got.dtype == TS_BF16 && want->dtype == TS_U16)
         got.dtype = TS_U16; /* the same */
-    if (good && !compare(&got, want, why, sizeof why))
-        good = err_set(e, TS_FAILED, "output %d, \"%s\", %s", port.whole, port.name, why);
-    return good;
+    if (ok && !compare(&got, want, why, sizeof why))
+        ok = err_set(e, TS_FAILED, "output %d, \"%s\", %s", port.whole, port.name, why);
+    return ok;
 }
 
 /* Output k as the file declares it, against as many of the outputs that it came apart into; *next is the first. */
@@ -106,20 +106,20 @@ static bool check_value(trial *t, ts_plan *plan, int k, int *next, ts_error *e)
     const int n = ts_model_outputs(t->model);
     if (!has(t, "output", k, path, sizeof path))
         return err_set(e, TS_FILES, "no value for output %d, \"%s\"", k, port.name);
-    bool good = ts_value_read(path, t->output[k].form, &want, e);
-    for (int i = 0; good; i++) {
+    bool ok = ts_value_read(path, t->output[k].form, &want, e);
+    for (int i = 0; ok; i++) {
         int at = i;
         const ts_array *a = tensor_in(&want, &at);
         const bool more = *next < n && ts_model_output(t->model, *next, &port) && port.whole == k;
         if (!a && !more)
             break;
         if (!a || !more)
-            good = err_set(e, TS_FAILED, "output %d, \"%s\", has %s than %d entries", k, port.name,
-                           more ? "more" : "not more", i);
-        good = good && check_output(t, plan, (*next)++, a, e);
+            ok = err_set(e, TS_FAILED, "output %d, \"%s\", has %s than %d entries", k, port.name,
+                         more ? "more" : "not more", i);
+        ok = ok && check_output(t, plan, (*next)++, a, e);
     }
     ts_value_free(&want);
-    return good;
+    return ok;
 }
 
 static bool check_outputs(trial *t, ts_plan *plan, ts_error *e)
@@ -175,9 +175,9 @@ static bool compute(trial *t, ts_error *e)
     const ts_binding b = {.value = t->in, .hold = hold, .free = t->w->variant == SYMBOLIC};
     const bool bound = ts_model_bind_values(t->model, &b, e);
     ts_plan *plan = bound && same_graph(t, &b, e) ? ts_plan_make(t->model, &t->w->options, e) : NULL;
-    const bool good = plan && set_inputs(t, plan, e) && ts_plan_run(plan, e) && check_outputs(t, plan, e);
+    const bool ok = plan && set_inputs(t, plan, e) && ts_plan_run(plan, e) && check_outputs(t, plan, e);
     ts_plan_free(plan);
-    return good;
+    return ok;
 }
 
 static bool run_set(trial *t, ts_error *e)
@@ -188,12 +188,12 @@ static bool run_set(trial *t, ts_error *e)
     t->output = heap_array((size_t)t->n_out + 1, sizeof *t->output);
     for (int k = 0; k < t->n_out; k++)
         ts_model_output(t->model, k, &t->output[k]);
-    const bool good = read_inputs(t, e) && compute(t, e);
+    const bool ok = read_inputs(t, e) && compute(t, e);
     for (int k = 0; k < t->n_in; k++)
         ts_value_free(&t->in[k]);
     free(t->in);
     free(t->output);
-    return good;
+    return ok;
 }
 
 /* Writes the model in another format, in a folder that goes with *janitor; path becomes the file's. */
@@ -222,22 +222,22 @@ static bool open_models(trial *t, const char *stored, int *janitor, ts_error *e)
 static bool run_all(const test_case *c, const case_options *w, ts_error *e)
 {
     char path[4096];
-    bool good = true;
+    bool ok = true;
     int set = 0, janitor = -1;
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);
-    for (; good; set++) {
+    for (; ok; set++) {
         trial t = {.w = w};
         const int n = snprintf(t.folder, sizeof t.folder, "%s/test_data_set_%d", c->folder, set);
         if (n >= (int)sizeof t.folder || access(t.folder, X_OK) != 0)
             break;
-        good = open_models(&t, path, &janitor, e) && run_set(&t, e);
+        ok = open_models(&t, path, &janitor, e) && run_set(&t, e);
         ts_model_free(t.model);
         ts_model_free(t.stored);
         if (janitor >= 0)
             close(janitor);
         janitor = -1;
     }
-    return good && (set > 0 || err_set(e, TS_FILES, "no test_data_set_0 in %s", c->folder));
+    return ok && (set > 0 || err_set(e, TS_FILES, "no test_data_set_0 in %s", c->folder));
 }
 
 /* The error as one line, without the case's own folder in front of file names. */

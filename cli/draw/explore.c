@@ -180,7 +180,7 @@ bool explore_data(text *t, ts_model *m, int n, const explored *of, const cJSON *
     ENDED_BY(js_free) cJSON *model = reply_take(ts_model_json(m, e), e);
     const cJSON *d;
     shelf facts = {0}, texts = {0}, declined = {0};
-    bool good = model;
+    bool ok = model;
     if (!model)
         return false;
     json_add(t, "{name:%s,parameters:%.0f,weight_bytes:%.0f,flops:%.0f,dims:[", js_get_text(model, "name"),
@@ -190,8 +190,8 @@ bool explore_data(text *t, ts_model *m, int n, const explored *of, const cJSON *
     text_add(t, "]");
     put_graph(t, model);
     json_add(t, "plans:[");
-    for (int i = 0; i < n && good; i++)
-        good = put_plan(t, &of[i], &facts, &texts, &declined, e);
+    for (int i = 0; i < n && ok; i++)
+        ok = put_plan(t, &of[i], &facts, &texts, &declined, e);
     text_add(t, "]");
     json_add(t, "facts:["), put_shelf(t, &facts, true);
     json_add(t, "declined:["), put_shelf(t, &declined, true);
@@ -199,5 +199,5 @@ bool explore_data(text *t, ts_model *m, int n, const explored *of, const cJSON *
     if (results)
         put_race(t, results);
     text_add(t, "}");
-    return good;
+    return ok;
 }

@@ -163,14 +163,14 @@ static int run(const args *a, ts_error *e)
     trial t = {.p = {.of = find(w.name, e)}};
     if (!t.p.of)
         return e->code;
-    const bool good = work(&t, a, &w, e);
-    if (good)
+    const bool ok = work(&t, a, &w, e);
+    if (ok)
         show(&t, a);
     const double most = t.p.single ? far_single : far, other = t.p.single ? far_single : wrong;
     const bool confirmed = t.reference <= other || t.other <= other; /* by more digits than differences have */
     const bool right = (t.difference <= most || confirmed) && !(t.reference > other) && !(t.other > other);
     trial_free(&t);
-    return !good || right ? TS_OK : TS_FAILED;
+    return !ok || right ? TS_OK : TS_FAILED;
 }
 
 static const option options[] = {

@@ -228,11 +228,11 @@ static int run(const args *a, ts_error *e)
     ENDED_BY(heap_free) char *results = NULL;
     const bool sweeps = args_count(a, "sweep") > 0;
     int code = sweeps ? sweep_race(a, &o, e) : TS_OK;
-    const bool good = !sweeps && bench_run(&o, &results, e);
+    const bool ok = !sweeps && bench_run(&o, &results, e);
     progress_close(&p);
     release(&o);
     option_free(&step);
-    if (good && publish(a, results, e)) {
+    if (ok && publish(a, results, e)) {
         stop(a, results);
         code = verdict(a, results);
     }

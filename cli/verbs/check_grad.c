@@ -57,11 +57,11 @@ static bool find_places(checking *c, ts_error *e)
 {
     const int n = ts_leaves(c->n_out, c->out, NULL);
     ENDED_BY(heap_free) ts_tensor *all = heap_array((size_t)n + 1, sizeof *all);
-    bool good = true;
+    bool ok = true;
     ts_leaves(c->n_out, c->out, all);
     c->at = heap_array((size_t)n + 1, sizeof *c->at);
     for (int weights = 0; weights < 2; weights++)
-        for (int k = 0; k < n && good; k++) {
+        for (int k = 0; k < n && ok; k++) {
             const char *name = ts_name(all[k]);
             const int input = input_called(c, name);
             place *at = &c->at[c->n_in];
@@ -71,10 +71,10 @@ static bool find_places(checking *c, ts_error *e)
             *at = (place){.x = all[k], .owned = weights};
             if (weights)
                 at->weight = all[k], at->x = ts_input(c->g, name, ts_type(all[k]), ts_rank(all[k]), ts_shape(all[k]));
-            good = weights ? at->x && ts_leaf_value(at->weight, &at->value, e) : (at->value = c->s.value[input], true);
+            ok = weights ? at->x && ts_leaf_value(at->weight, &at->value, e) : (at->value = c->s.value[input], true);
             c->n_in++;
         }
-    return good && ts_graph_ok(c->g, e);
+    return ok && ts_graph_ok(c->g, e);
 }
 
 static bool with_weights(checking *c, ts_error *e)
@@ -84,9 +84,9 @@ static bool with_weights(checking *c, ts_error *e)
     for (int k = 0; k < c->n_in; k++)
         if (c->at[k].weight)
             from[n] = c->at[k].weight, to[n++] = c->at[k].x;
-    const bool good = !n || ts_replace(c->g, c->n_out, c->out, n, from, to, c->out) || ts_graph_ok(c->g, e);
+    const bool ok = !n || ts_replace(c->g, c->n_out, c->out, n, from, to, c->out) || ts_graph_ok(c->g, e);
     free(from), free(to);
-    return good;
+    return ok;
 }
 
 static bool seed(checking *c, int i, ts_error *e)
@@ -123,14 +123,14 @@ static bool ask(checking *c, ts_error *e)
                 c->n_out ? "input or weight" : "output", c->only ? " and matches " : "", c->only ? c->only : "");
         return err_hint(e, "tessera show MODEL lists them");
     }
-    bool good = with_weights(c, e);
-    for (int i = 0; i < c->n_out && good; i++)
-        good = seed(c, i, e);
+    bool ok = with_weights(c, e);
+    for (int i = 0; i < c->n_out && ok; i++)
+        ok = seed(c, i, e);
     ENDED_BY(heap_free) ts_tensor *x = heap_array((size_t)c->n_in, sizeof *x);
     c->grad = heap_array((size_t)c->n_in, sizeof *c->grad);
     for (int k = 0; k < c->n_in; k++)
         x[k] = c->at[k].x;
-    return good && (ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, x, c->grad) || ts_graph_ok(c->g, e));
+    return ok && (ts_chain_rule(c->g, c->n_out, c->out, c->seed, c->n_in, x, c->grad) || ts_graph_ok(c->g, e));
 }
 
 /* ---- values ---- */
@@ -159,9 +159,9 @@ static bool set_all(checking *c, ts_error *e)
             continue;
         for (int64_t k = 0; k < ts_array_count(&all); k++)
             ts_array_set(&all, k, ts_array_at(&c->weight[i], k));
-        const bool good = ts_plan_set(c->plan, wide, &all, e);
+        const bool ok = ts_plan_set(c->plan, wide, &all, e);
         ts_array_free(&all);
-        if (!good)
+        if (!ok)
             return false;
     }
     return !err_is(e);
@@ -199,9 +199,9 @@ static bool moved(checking *c, int k, const ts_array *way, double h, sums *out, 
         ts_array_set(&to, i, ts_array_at(x, i) + h * ts_array_at(way, i));
         out->by += (ts_array_at(&to, i) - ts_array_at(x, i)) * ts_array_at(&c->at[k].slope, i);
     }
-    const bool good = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->at[k].x)), &to, e) && sum(c, out, e);
+    const bool ok = ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->at[k].x)), &to, e) && sum(c, out, e);
     ts_array_free(&to);
-    return good;
+    return ok;
 }
 
 /* A step of h as a share of what is moved: what is left out is in proportion to its square, what values round off to
@@ -249,9 +249,9 @@ static bool check_place(checking *c, int k, ts_error *e)
         for (int64_t j = 0; i && j < ts_array_count(&way); j++) /* each one after the first moves a share of all */
             if (j % WAYS != i)
                 ((double *)way.data)[j] = 0;
-        const bool good = check_way(c, k, &way, e);
+        const bool ok = check_way(c, k, &way, e);
         ts_array_free(&way);
-        if (!good)
+        if (!ok)
             return false;
     }
     return ts_plan_set(c->plan, ts_plan_find(c->plan, ts_name(c->at[k].x)), x, e);
@@ -265,33 +265,33 @@ static bool check(checking *c, ts_error *e)
     memcpy(all + c->n_out, c->grad, (size_t)c->n_in * sizeof *all);
     c->s.options.reference = true;
     c->plan = ts_plan_of(c->g, n, all, 0, NULL, &c->s.options, e);
-    bool good = c->plan && ts_plan_build(c->plan, e) && set_all(c, e) && ts_plan_run(c->plan, e);
-    for (int k = 0; k < c->n_in && good; k++)
-        good = ts_plan_get(c->plan, c->n_out + k, &c->at[k].slope, e);
-    for (int k = 0; k < c->n_in && good; k++)
-        good = check_place(c, k, e);
-    return good;
+    bool ok = c->plan && ts_plan_build(c->plan, e) && set_all(c, e) && ts_plan_run(c->plan, e);
+    for (int k = 0; k < c->n_in && ok; k++)
+        ok = ts_plan_get(c->plan, c->n_out + k, &c->at[k].slope, e);
+    for (int k = 0; k < c->n_in && ok; k++)
+        ok = check_place(c, k, e);
+    return ok;
 }
 
 /* ---- the verb ---- */
 static bool show(const checking *c, const args *a)
 {
-    bool good = true;
+    bool ok = true;
     cJSON *root = reply_make("check-grad/1"), *list = js_array(root, "inputs");
     for (int k = 0; k < c->n_in; k++) {
         const place *at = &c->at[k];
-        const bool ok = at->worst <= c->tolerance;
-        good = good && ok;
+        const bool within = at->worst <= c->tolerance;
+        ok = ok && within;
         js_row(list, "name:%s,of:%s,error:%g,tolerance:%g,verdict:%s", ts_name(at->x), at->weight ? "weight" : "input",
                at->worst < 0 ? NAN : at->worst, c->tolerance,
                at->worst < 0 ? "unknown"
-               : ok          ? "good"
+               : within      ? "good"
                              : "wrong");
     }
     reply_give(a, root,
                "[inputs*{name}\t{of}\t[error?{error:%.2g}\t{verdict}|unknown: every difference met a jump or a "
                "corner]\n]");
-    return good;
+    return ok;
 }
 
 static void finish(checking *c)

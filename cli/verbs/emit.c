@@ -23,9 +23,9 @@ static bool emit_training(const args *a, const char *folder, ts_error *e)
         return err_hint(e, "tessera train MODEL --data FILE -o RUN makes one");
     }
     option_make(&w);
-    const bool good = train_run(&j, e) == TS_OK;
+    const bool ok = train_run(&j, e) == TS_OK;
     option_free(&w);
-    return good;
+    return ok;
 }
 
 /* "relu3(x) = x < 0 ? 0.0 : ...", or the name of a function of the graph or of an operation with its attributes */
@@ -47,18 +47,18 @@ static bool emit_function(ts_graph *g, const args *a, const char *file, ts_error
         ts_graph_ok(g, e);
     else
         source = ts_function_source(g, name, args_text(a, "what"), e);
-    const bool good = source && outfile_write(file, source, e);
+    const bool ok = source && outfile_write(file, source, e);
     ts_free(source), free(head), free(name);
-    return good;
+    return ok;
 }
 
 static bool refuse_options(const args *a, const option_group *of, ts_error *e)
 {
-    bool good = true;
-    for (const option *o = of->options; good && o->name; o++)
-        good = args_clash(a, (const char *const[]){o->name, NULL}, "emit --fn: ", " says nothing of a scalar function",
-                          "leave it out: the file is plain C of doubles, whatever the machine", e);
-    return good;
+    bool ok = true;
+    for (const option *o = of->options; ok && o->name; o++)
+        ok = args_clash(a, (const char *const[]){o->name, NULL}, "emit --fn: ", " says nothing of a scalar function",
+                        "leave it out: the file is plain C of doubles, whatever the machine", e);
+    return ok;
 }
 
 /* Functions of a model's file are those of its graph. */
@@ -71,9 +71,9 @@ static bool emit_source(session *s, const args *a, const char *file, ts_error *e
     if (args_noun(a, 0))
         return session_open(s, a, args_noun(a, 0), e) && emit_function(ts_model_graph(s->model), a, file, e);
     ts_graph *g = ts_graph_make();
-    const bool good = emit_function(g, a, file, e);
+    const bool ok = emit_function(g, a, file, e);
     ts_graph_free(g);
-    return good;
+    return ok;
 }
 
 static bool work(session *s, const args *a, const char *folder, ts_error *e)
@@ -103,20 +103,20 @@ static bool work(session *s, const args *a, const char *folder, ts_error *e)
     if (!session_open(s, a, args_noun(a, 0), e))
         return false;
     ts_plan *plan = session_plan_make(s, e);
-    bool good = plan && ts_plan_emit(plan, folder, &(ts_emission){.single = single}, e);
-    if (good)
+    bool ok = plan && ts_plan_emit(plan, folder, &(ts_emission){.single = single}, e);
+    if (ok)
         session_tell(s, plan, NULL);
     ts_plan_free(plan);
-    return good;
+    return ok;
 }
 
 static int run(const args *a, ts_error *e)
 {
     const char *file = args_text(a, "single"), *folder = file ? file : args_text(a, "out");
     session s = {0};
-    const bool good = work(&s, a, folder, e);
+    const bool ok = work(&s, a, folder, e);
     session_close(&s);
-    if (good)
+    if (ok)
         reply_note(a, js_put(reply_make("emit/1"), "folder:%s", folder),
                    args_text(a, "fn") ? "[folder=-?|wrote {folder}]"
                    : file             ? "wrote {folder}; build it with cc -std=c11 {folder} -lm"

@@ -14,18 +14,18 @@ static bool work(const args *a, asked *out, ts_error *e)
     if (!args_needed(a, "data", "--data FILE.tsv names the examples", e))
         return false;
     ENDED_BY(heap_free) char *files = train_options_text(a, "data");
-    const bool good = run_eval(args_noun(a, 0), files, &o, out, e);
+    const bool ok = run_eval(args_noun(a, 0), files, &o, out, e);
     progress_close(&p);
-    if (good && *out->weights.note)
+    if (ok && *out->weights.note)
         console_warn(&a->console, "%s", out->weights.note);
     char warning[VERDICT_TEXT];
-    if (good && verdict_warns(&out->verdict, warning))
+    if (ok && verdict_warns(&out->verdict, warning))
         console_warn(&a->console, "%s", warning);
-    if (good && out->data.cut)
+    if (ok && out->data.cut)
         console_note(&a->console, "%lld of %lld texts are longer than %lld tokens and are cut, the first in line %lld",
                      (long long)out->data.cut, (long long)out->data.n, (long long)out->weights.asked.length,
                      (long long)out->data.cut_first);
-    return good;
+    return ok;
 }
 
 enum { SHOWN = 100 }; /* classes */
@@ -50,9 +50,9 @@ static void add_classes(cJSON *root, const asked *q)
 static int run(const args *a, ts_error *e)
 {
     asked q = {.verdict = {.n = 0}};
-    const bool good = work(a, &q, e);
+    const bool ok = work(a, &q, e);
     const verdict *v = &q.verdict;
-    if (good) {
+    if (ok) {
         cJSON *root = js_put(reply_make("eval/1"), "n:%g,loss:%g,accuracy:%g,precision:%g,recall:%g,f1:%g,step:%g",
                              (double)v->n, v->loss, v->accuracy, v->precision, v->recall, v->f1,
                              (double)q.weights.step);

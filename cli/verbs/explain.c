@@ -230,15 +230,15 @@ static bool measure(session *s, ts_plan *plan, cJSON *root, ts_error *e)
     double *seconds = heap_array((size_t)n + 1, sizeof *seconds), all = 0;
     cJSON *k;
     int i = 0;
-    const bool good = session_fill(s, 1, e) && ts_plan_build(plan, e) && session_feed(s, plan, e) &&
-                      ts_plan_profile(plan, RUNS, seconds, n, e);
-    if (good)
+    const bool ok = session_fill(s, 1, e) && ts_plan_build(plan, e) && session_feed(s, plan, e) &&
+                    ts_plan_profile(plan, RUNS, seconds, n, e);
+    if (ok)
         cJSON_ArrayForEach(k, js_get(root, "kernels")) all += seconds[i] * 1e9,
             js_number(k, "measured_ns", seconds[i] * 1e9), i++;
-    if (good)
+    if (ok)
         add_accuracy(root, n, all);
     free(seconds);
-    return good;
+    return ok;
 }
 
 /* --dump: the kernels that --op names */
@@ -258,14 +258,14 @@ static bool explain_plan(const args *a, const dump *d, ts_plan *plan, session *t
     ts_plan_assemble(plan);
     ENDED_BY(js_free) cJSON *root = reply_take(ts_plan_json(plan, e), e);
     const char *log = args_text(a, "log");
-    bool good = root && (!log || tune_tried(log, root, e)) && (!timed || measure(timed, plan, root, e)) &&
-                dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
-                keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
-    if (good && a->console.json)
+    bool ok = root && (!log || tune_tried(log, root, e)) && (!timed || measure(timed, plan, root, e)) &&
+              dump_kernels(a, d, plan, js_get(root, "kernels"), e) &&
+              keep(cJSON_GetObjectItemCaseSensitive(root, "kernels"), args_text(a, "op"), e);
+    if (ok && a->console.json)
         reply_print(root);
-    else if (good)
+    else if (ok)
         put_all(a, root);
-    return good;
+    return ok;
 }
 
 static bool explain(session *s, const args *a, ts_error *e)
@@ -275,9 +275,9 @@ static bool explain(session *s, const args *a, ts_error *e)
         return false;
     dump_passes(&d, &s->options);
     ts_plan *plan = session_plan_make(s, e);
-    const bool good = plan && !err_is(e) && explain_plan(a, &d, plan, args_flag(a, "profile") ? s : NULL, e);
+    const bool ok = plan && !err_is(e) && explain_plan(a, &d, plan, args_flag(a, "profile") ? s : NULL, e);
     ts_plan_free(plan);
-    return good;
+    return ok;
 }
 
 static bool explain_step(void *user, ts_plan *step, ts_error *e)

@@ -59,38 +59,38 @@ static bool open_race(exploration *x, const args *a, ts_error *e)
     o->threads = (int)js_get_number(x->results, "config/threads", o->threads);
     o->as_written = js_get_flag(x->results, "config/as_written");
     x->model = x->s.model = session_model_make(a, js_get_text(x->results, "model/name"), e);
-    bool good = x->model && ts_model_bind(x->model, n, bound, NULL, e);
+    bool ok = x->model && ts_model_bind(x->model, n, bound, NULL, e);
     free((void *)bound);
     cJSON_ArrayForEach(c, js_get(x->results, "candidates"))
     {
         const char *schema = js_get_text(c, "schema");
-        good = good && add_plan(x, strcmp(schema, "guess") == 0 ? NULL : schema, js_get_text(c, "name"), c, e);
+        ok = ok && add_plan(x, strcmp(schema, "guess") == 0 ? NULL : schema, js_get_text(c, "name"), c, e);
     }
-    return good;
+    return ok;
 }
 
 static bool open_model(exploration *x, const args *a, ts_error *e)
 {
     const int n = args_count(a, "schema");
-    bool good = session_open(&x->s, a, args_noun(a, 0), e);
+    bool ok = session_open(&x->s, a, args_noun(a, 0), e);
     x->model = x->s.model;
-    for (int i = 0; good && i < (n ? n : 1); i++) {
+    for (int i = 0; ok && i < (n ? n : 1); i++) {
         const char *schema = args_at(a, "schema", i);
-        good = add_plan(x, schema, schema ? schema : "guess", NULL, e);
+        ok = add_plan(x, schema, schema ? schema : "guess", NULL, e);
     }
-    return good;
+    return ok;
 }
 
 static bool write_page(const exploration *x, const args *a, ts_error *e)
 {
     ENDED_BY(text_free) text data = {0};
     const char *out = args_text(a, "out");
-    bool good = explore_data(&data, x->model, x->n, x->of, x->results, e);
-    ENDED_BY(heap_free) char *page = good ? report_explore_text(args_noun(a, 0), text_str(&data)) : NULL;
-    good = good && outfile_write(out, page, e);
-    if (good && strcmp(out, "-") != 0)
+    bool ok = explore_data(&data, x->model, x->n, x->of, x->results, e);
+    ENDED_BY(heap_free) char *page = ok ? report_explore_text(args_noun(a, 0), text_str(&data)) : NULL;
+    ok = ok && outfile_write(out, page, e);
+    if (ok && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
-    return good;
+    return ok;
 }
 
 static int run(const args *a, ts_error *e)

@@ -27,10 +27,10 @@ static int run(const args *a, ts_error *e)
         return err_hint(e, "leave it out; a run is a folder that train wrote"), e->code;
     }
     ts_model *m = run_is(what) ? NULL : session_model_make(a, what, e);
-    const bool good = run_is(what) ? run_export(what, best ? run_weights_best : run_weights_read, path, e)
-                                   : m && save(m, a, path, e);
+    const bool ok = run_is(what) ? run_export(what, best ? run_weights_best : run_weights_read, path, e)
+                                 : m && save(m, a, path, e);
     ts_model_free(m);
-    if (good)
+    if (ok)
         reply_note(a, js_put(reply_make("export/1"), "file:%s", path), "wrote {file}");
     return e->code;
 }

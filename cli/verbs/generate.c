@@ -97,15 +97,15 @@ static int run(const args *a, ts_error *e)
         .tell = tell,
         .user = &t};
     const ts_options o = session_options(a);
-    bool good = t.to || err_memory(e, 0, "the text");
-    good = good && args_needed(a, "prompt", "--prompt TEXT gives what is to be continued", e);
+    bool ok = t.to || err_memory(e, 0, "the text");
+    ok = ok && args_needed(a, "prompt", "--prompt TEXT gives what is to be continued", e);
     generated made;
-    good = good && run_generate(args_noun(a, 0), &how, &o, &q, &made, e);
-    if (good && json)
+    ok = ok && run_generate(args_noun(a, 0), &how, &o, &q, &made, e);
+    if (ok && json)
         reply(&how, &t, &made), t.all = NULL;
-    else if (good)
+    else if (ok)
         putchar('\n'), fflush(stdout);
-    if (good)
+    if (ok)
         comment(a, &q, &how, &made);
     if (json && t.to)
         fclose(t.to);

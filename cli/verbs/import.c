@@ -11,9 +11,9 @@ static int run(const args *a, ts_error *e)
         !outfile_folder_check(folder, e))
         return e->code;
     ts_model *m = session_model_make(a, args_noun(a, 0), e);
-    bool good = m && session_attempt(m, a, e);
-    good = good && ts_model_save(m, "json", folder, e);
-    if (good)
+    bool ok = m && session_attempt(m, a, e);
+    ok = ok && ts_model_save(m, "json", folder, e);
+    if (ok)
         reply_note(a,
                    js_put(reply_make("import/1"), "folder:%s,inputs:%d,outputs:%d", folder, ts_model_inputs(m),
                           ts_model_outputs(m)),

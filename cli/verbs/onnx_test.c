@@ -98,14 +98,14 @@ static bool give(const report *r, const args *a, ts_error *e)
                                "{passed} passed, {failed} failed, {skipped} skipped\n";
     const char *json = args_text(a, "json");
     ENDED_BY(js_free) cJSON *root = report_json(r);
-    const bool good = !json || write_json(root, json, e);
+    const bool ok = !json || write_json(root, json, e);
     cJSON_AddItemToObject(root, "operators", summary(r, true));
     cJSON_AddItemToObject(root, "tiers", summary(r, false));
-    if (good)
+    if (ok)
         say_form(&(paper){stdout, a->console.color_out, 0, NULL}, root, form);
-    if (good && !r->cases.n)
+    if (ok && !r->cases.n)
         console_note(&a->console, "none of %d cases is of the tiers, names and operators asked for", r->cases.skipped);
-    return good;
+    return ok;
 }
 
 /* ---- the verb ---- */
@@ -149,11 +149,11 @@ static int run(const args *a, ts_error *e)
     report r = {.progress = progress_open(&a->console)};
     const case_options w = option_of(a);
     const char *json = args_text(a, "json");
-    const bool good = (!json || outfile_check(json, e)) && cases_ready(&w.options, e) && find(&r, a, e) &&
-                      cases_run(&r.cases, &w, r.out, step, &r, e);
-    const bool passed = good && count_passed(&r) == r.cases.n;
+    const bool ok = (!json || outfile_check(json, e)) && cases_ready(&w.options, e) && find(&r, a, e) &&
+                    cases_run(&r.cases, &w, r.out, step, &r, e);
+    const bool passed = ok && count_passed(&r) == r.cases.n;
     progress_close(&r.progress);
-    if (good)
+    if (ok)
         give(&r, a, e);
     cases_free(&r.cases);
     free(r.out);

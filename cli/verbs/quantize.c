@@ -65,8 +65,8 @@ static int run(const args *a, ts_error *e)
                            .user = &seen};
     ENDED_BY(heap_free) const char **keep = args_list(a, "keep", &how.n_keep);
     how.keep = keep;
-    const bool good = ts_quantize(from, &how, to, &what, e);
-    if (good)
+    const bool ok = ts_quantize(from, &how, to, &what, e);
+    if (ok)
         told(a, to, &what, seen.samples);
     return e->code;
 }

@@ -17,10 +17,10 @@ typedef bool (*writer)(const char *, char **, ts_error *);
 static bool write_page(const args *a, const char *of, const char *out, writer write, ts_error *e)
 {
     ENDED_BY(heap_free) char *page = NULL;
-    const bool good = write(of, &page, e) && outfile_write(out, page, e);
-    if (good && strcmp(out, "-") != 0)
+    const bool ok = write(of, &page, e) && outfile_write(out, page, e);
+    if (ok && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
-    return good;
+    return ok;
 }
 
 /* A suite as a table to paste */

@@ -114,11 +114,11 @@ static bool collect(job *j, ts_error *e)
         }
         const bool changed = outfile_name(j->file[i], port.name, ".npy", i, j->file);
         double far = -1;
-        bool good = look(j, i, port.name, &value, &far, e) && (!j->folder || save(j, i, port.name, changed, &value, e));
-        if (good)
+        bool ok = look(j, i, port.name, &value, &far, e) && (!j->folder || save(j, i, port.name, changed, &value, e));
+        if (ok)
             describe(j, i, port.name, &value, far);
         ts_array_free(&value);
-        if (!good)
+        if (!ok)
             return false;
     }
     return !j->other.folder || j->other.compared ||
@@ -227,11 +227,11 @@ static int run(const args *a, ts_error *e)
 {
     cJSON *root = reply_make("run/1");
     job j = {.root = root, .outputs = js_array(root, "outputs")};
-    bool good = work(&j, a, e);
+    bool ok = work(&j, a, e);
     progress_close(&j.session.progress);
-    if (good)
+    if (ok)
         add_first(&j.other, root);
-    reply_done(a, good, root, form);
+    reply_done(a, ok, root, form);
     free(j.file);
     ts_plan_free(j.plan);
     shard_run_free(&j.shards);

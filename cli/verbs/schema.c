@@ -15,11 +15,11 @@ enum { MOST_BYTES = 1 << 20 }; /* of a schema that is formatted or compared */
 static bool put(char *schema, const args *a, ts_error *e)
 {
     const char *out = args_text(a, "out");
-    bool good = schema && outfile_write(out, schema, e);
-    if (good && strcmp(out, "-") != 0)
+    bool ok = schema && outfile_write(out, schema, e);
+    if (ok && strcmp(out, "-") != 0)
         console_note(&a->console, "wrote %s", out);
     ts_free(schema);
-    return good;
+    return ok;
 }
 
 static bool init(session *s, const args *a, ts_error *e)

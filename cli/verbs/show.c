@@ -160,14 +160,14 @@ static bool draw(session *s, bool bound, ts_error *e)
     char *words[] = {root && path[0] ? picture(root, bound, &whole, &boxes) : NULL,
                      root && path[1] ? svg_of(s, root, bound, e) : NULL};
     progress_close(&s->progress);
-    bool good = root && (!path[1] || words[1]);
+    bool ok = root && (!path[1] || words[1]);
     for (int i = 0; i < 2; i++) {
-        good = good && (!path[i] || outfile_write(path[i], words[i], e));
-        if (good && path[i] && strcmp(path[i], "-") != 0)
+        ok = ok && (!path[i] || outfile_write(path[i], words[i], e));
+        if (ok && path[i] && strcmp(path[i], "-") != 0)
             console_note(&a->console, "wrote %s", path[i]);
         free(words[i]);
     }
-    return good;
+    return ok;
 }
 
 /* What is known before dimensions are bound is shown without the tree. */

@@ -69,9 +69,9 @@ static int run(const args *a, ts_error *e)
     progress p = progress_open(&a->console);
     suite s = suite_of(a, &p);
     s.earlier = earlier;
-    const bool good = bench_suite(&s, &json, &signal, e);
+    const bool ok = bench_suite(&s, &json, &signal, e);
     progress_close(&p);
-    if (good && results_publish(a, json, &(published){report_suite, show}, e) && suite_failed(json))
+    if (ok && results_publish(a, json, &(published){report_suite, show}, e) && suite_failed(json))
         code = TS_FAILED;
     free((void *)s.only);
     free(earlier), free(json);

@@ -42,14 +42,14 @@ static int run(const args *a, ts_error *e)
 {
     cJSON *one = read_values(args_noun(a, 0), e), *two = one ? read_values(args_noun(a, 1), e) : NULL;
     cJSON *root = js_put(reply_make("trace-diff/1"), "a:%s,b:%s", args_noun(a, 0), args_noun(a, 1));
-    const bool good = two &&
-                      values_diff(js_get(one, "values"), js_get(two, "values"), args_number(a, "tolerance"), root, e);
+    const bool ok = two &&
+                    values_diff(js_get(one, "values"), js_get(two, "values"), args_number(a, "tolerance"), root, e);
     const bool differs = js_get(root, "first") != NULL;
-    if (good && !a->console.json)
+    if (ok && !a->console.json)
         add_rows(root);
-    reply_done(a, good, root, form);
+    reply_done(a, ok, root, form);
     cJSON_Delete(one), cJSON_Delete(two);
-    return good && differs ? TS_FAILED : TS_OK;
+    return ok && differs ? TS_FAILED : TS_OK;
 }
 
 static const option options[] = {

@@ -72,12 +72,12 @@ static bool keep(const args *a, const session *s, const tune_options *o, const c
     char path[PATH];
     const char *out = args_text(a, "out");
     snprintf(path, sizeof path, "%s/tuned.json", o->folder);
-    bool good = outfile_write(path, schema, e);
-    if (good && race(a, s, path, args_text(a, "schema"), report)) {
-        good = outfile_write(out, schema, e);
+    bool ok = outfile_write(path, schema, e);
+    if (ok && race(a, s, path, args_text(a, "schema"), report)) {
+        ok = outfile_write(out, schema, e);
         js_text(report, "written", out);
     }
-    return good;
+    return ok;
 }
 
 static bool folder_make(char folder[PATH], ts_error *e)
@@ -96,14 +96,14 @@ static bool tune(const args *a, session *s, tune_options *o, ts_error *e)
         return false;
     o->folder = folder;
     cJSON *report = base_of(o, args_text(a, "out"), e) ? tune_run(s->model, s->value, &s->options, o, &found, e) : NULL;
-    const bool good = report && (!found || keep(a, s, o, found, report, e));
+    const bool ok = report && (!found || keep(a, s, o, found, report, e));
     free(found);
     file_remove_tree(folder);
     progress_close(&s->progress);
-    if (good)
+    if (ok)
         js_text(report, "log", o->log);
-    reply_done(a, good, report, tuned_form);
-    return good;
+    reply_done(a, ok, report, tuned_form);
+    return ok;
 }
 
 static const char predicted_form[] = "predicted over measured time: a tenth is below low, a tenth above high\n\n"

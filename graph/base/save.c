@@ -168,9 +168,9 @@ bool saver_close(saver *s, err *e)
             note(s, file_sync_holder(s->path));
         }
     }
-    const bool good = s->why == 0 || file_failed(e, "write", s->path, s->why);
+    const bool ok = s->why == 0 || file_failed(e, "write", s->path, s->why);
     saver_drop(s);
-    return good;
+    return ok;
 }
 
 bool file_save(const char *path, const void *p, size_t n, err *e)

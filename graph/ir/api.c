@@ -144,8 +144,8 @@ static bool make_type(ts_graph *g, ts_dtype d, int rank, const int64_t *dim, typ
 ts_tensor ts_input(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim)
 {
     type t;
-    const bool good = is_good(g);
-    return told(g, good, make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, NULL) : NULL, 0, NULL);
+    const bool ok = is_good(g);
+    return told(g, ok, make_type(g, d, rank, dim, &t) ? g_input(g, name, &t, NULL) : NULL, 0, NULL);
 }
 
 ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const int64_t *dim, double mean, double scale,
@@ -153,16 +153,16 @@ ts_tensor ts_weight(ts_graph *g, const char *name, ts_dtype d, int rank, const i
 {
     type t;
     const leaf l = {.kind = LEAF_WEIGHT, .mean = mean, .scale = scale, .seed = seed};
-    const bool good = is_good(g);
-    return told(g, good, make_type(g, d, rank, dim, &t) ? g_leaf(g, op_find("weight"), name, &t, &l) : NULL, 0, NULL);
+    const bool ok = is_good(g);
+    return told(g, ok, make_type(g, d, rank, dim, &t) ? g_leaf(g, op_find("weight"), name, &t, &l) : NULL, 0, NULL);
 }
 
 ts_tensor ts_constant(ts_graph *g, const char *name, const ts_array *value)
 {
     type t;
-    const bool good = is_good(g), complete = g_given(g, "the value of a constant", value) &&
-                                             make_type(g, value->dtype, value->rank, value->dim, &t);
-    return told(g, good, complete ? g_const(g, name, &t, value->data) : NULL, 0, NULL);
+    const bool ok = is_good(g), complete = g_given(g, "the value of a constant", value) &&
+                                           make_type(g, value->dtype, value->rank, value->dim, &t);
+    return told(g, ok, complete ? g_const(g, name, &t, value->data) : NULL, 0, NULL);
 }
 
 ts_tensor ts_scalar(ts_graph *g, ts_dtype d, double value)
@@ -178,8 +178,8 @@ ts_tensor ts_call(ts_graph *g, const char *call, int n, const ts_tensor *in)
         return g_fail(g, TS_BAD_INPUT, "%s: %d operands, expected 0 or more", call, n);
     if (n && !g_given(g, "the list of operands", in))
         return NULL;
-    const bool good = is_good(g);
-    return told(g, good, custom_output(g, g_call(g, call, n, in), 0), n, in);
+    const bool ok = is_good(g);
+    return told(g, ok, custom_output(g, g_call(g, call, n, in), 0), n, in);
 }
 
 ts_tensor ts_call1(ts_graph *g, const char *call, ts_tensor a)

@@ -386,10 +386,10 @@ static bool loop(parser *p)
                         "the condition still holds after the last step, more steps or a condition that ends expected"),
                    false;
         p->skipped += ends;
-        const bool good = assign(p, ends ? NULL : c);
+        const bool ok = assign(p, ends ? NULL : c);
         p->skipped -= ends;
-        if (!good || ends)
-            return good;
+        if (!ok || ends)
+            return ok;
     }
 }
 

@@ -41,20 +41,20 @@ static bool remake_all(replacing *r, int n, const node *const *root, const node 
     const int n_group = g->n_group;
     ENDED_BY(heap_free) const node **need = heap_array((size_t)r->n + 1, sizeof *need);
     const int count = g_reach(n, root, need);
-    bool good = !err_is(&g->err);
-    for (int i = 0; good && i < count; i++) {
+    bool ok = !err_is(&g->err);
+    for (int i = 0; ok && i < count; i++) {
         const node *old = need[i], **now = &r->now[old->id];
         if (!*now)
             *now = old->leaf ? old : remake(r, old);
         if (*now && r->f)
             *now = r->f(r->user, old, *now);
-        good = *now != NULL;
+        ok = *now != NULL;
     }
-    for (int i = 0; good && i < n_group; i++)
+    for (int i = 0; ok && i < n_group; i++)
         g_group_again(g, g, &g->group[i], r->n, r->now);
-    for (int i = 0; good && i < n; i++)
+    for (int i = 0; ok && i < n; i++)
         out[i] = r->now[root[i]->id];
-    return good;
+    return ok;
 }
 
 bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node *const *from, const node *const *to,
@@ -70,9 +70,9 @@ bool g_replace(graph *g, int n, const node *const *root, int n_pair, const node 
                    to[i]->label);
         r.now[from[i]->id] = to[i];
     }
-    const bool good = remake_all(&r, n, root, out);
+    const bool ok = remake_all(&r, n, root, out);
     free(r.now);
-    return good;
+    return ok;
 }
 
 bool g_remake(graph *g, int n, const node *const *root, const node **now)
@@ -87,9 +87,9 @@ bool g_rewrite(graph *g, int n, const node *const *root, rewriting *f, void *use
     if (!g_all(g, "replacing in", n, root))
         return false;
     replacing r = {.g = g, .n = g->n, .f = f, .user = user, .now = heap_array((size_t)g->n + 1, sizeof *r.now)};
-    const bool good = remake_all(&r, n, root, out);
+    const bool ok = remake_all(&r, n, root, out);
     free(r.now);
-    return good;
+    return ok;
 }
 
 bool ts_replace(ts_graph *g, int n, const ts_tensor *t, int n_pair, const ts_tensor *from, const ts_tensor *to,

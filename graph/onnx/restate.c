@@ -241,13 +241,13 @@ static bool check_dtypes(const node *n, const char *words, err *e)
     for (int i = 0; want && i < n->n_in; want += want[1] != 0, i++) {
         const dtype d = cast ? n->type.dtype : n->in[i]->type.dtype;
         const dclass k = dtype_class(d);
-        const bool good = strchr("nN", *want)   ? k != D_TRUTH
-                          : cast                ? true
-                          : *want == 'b'        ? k == D_TRUTH
-                          : strchr("iI", *want) ? k == D_WHOLE
-                          : strchr("fF", *want) ? k == D_REAL
-                                                : true;
-        if (!good)
+        const bool ok = strchr("nN", *want)   ? k != D_TRUTH
+                        : cast                ? true
+                        : *want == 'b'        ? k == D_TRUTH
+                        : strchr("iI", *want) ? k == D_WHOLE
+                        : strchr("fF", *want) ? k == D_REAL
+                                              : true;
+        if (!ok)
             return err_set(e, TS_UNSUPPORTED, "operation %s of %s has no counterpart in ONNX", n->op->name,
                            ts_dtype_name(d));
     }

@@ -163,10 +163,10 @@ int ts_batch_statistics(ts_graph *g, int n, const ts_tensor *t, const ts_statist
     for (int i = 0, end = g->n_group; i < end; i++)
         if (own[i].op == norm)
             s.of[own[i].result->id] = &own[i];
-    const bool good = g_rewrite(g, n, t, other_mode, &s, out);
+    const bool ok = g_rewrite(g, n, t, other_mode, &s, out);
     free(own), free(s.of), free(s.now);
     *update = s.update;
-    return good ? s.n : -1;
+    return ok ? s.n : -1;
 }
 
 /* ---- records ---- */

@@ -176,18 +176,18 @@ int ts_dropout(ts_graph *g, int n, const ts_tensor *t, const ts_dropout_options 
     for (const char *at = asked->on; at && *at; at++)
         globs += *at == '\n';
     s.hit = heap_array((size_t)globs, sizeof *s.hit);
-    bool good = true;
+    bool ok = true;
     if (!(asked->rate < 1))
-        good = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", asked->rate), false);
-    if (good && asked->on) {
+        ok = (g_fail(g, TS_BAD_INPUT, "dropout: a rate of %g is not below 1", asked->rate), false);
+    if (ok && asked->on) {
         const int count = g_reach(n, t, need);
         for (int i = 0; i < count; i++)
             look_at(&s, need[i]);
-        good = all_hit(&s);
+        ok = all_hit(&s);
     }
-    good = good && g_rewrite(g, n, t, with_dropout, &s, out);
+    ok = ok && g_rewrite(g, n, t, with_dropout, &s, out);
     free(s.scope), free(s.hit), free(s.place);
-    return good ? s.n_hit : -1;
+    return ok ? s.n_hit : -1;
 }
 
 /* ---- records ---- */

@@ -195,17 +195,17 @@ bool ts_mixed_precision(ts_graph *g, int n, const ts_tensor *t, ts_dtype to, ts_
         g_fail(g, TS_BAD_INPUT, "products are narrowed to f16 or bf16, not %s", ts_dtype_name(to));
     const bool own = g_all(g, "mixed precision", n, t);
     const int count = own ? g_reach(n, t, need) : 0;
-    bool good = own && learn(&w, count, need);
-    if (good)
+    bool ok = own && learn(&w, count, need);
+    if (ok)
         find_parts(&w);
-    for (int i = 0; good && i < count; i++)
-        good = remake(&w, need[i]);
+    for (int i = 0; ok && i < count; i++)
+        ok = remake(&w, need[i]);
     for (int i = 0; i < w.n; i++)
         raw[i] = w.fact[i].raw;
-    for (int i = 0; good && i < n_group; i++)
+    for (int i = 0; ok && i < n_group; i++)
         g_group_again(g, g, &g->group[i], w.n, raw);
-    for (int i = 0; good && i < n; i++)
-        good = (out[i] = wide_of(&w, t[i])) != NULL;
+    for (int i = 0; ok && i < n; i++)
+        ok = (out[i] = wide_of(&w, t[i])) != NULL;
     free(w.fact);
-    return good;
+    return ok;
 }

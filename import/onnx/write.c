@@ -394,14 +394,14 @@ static bool write_onnx(const model_file *f, const char *path, err *e)
         total += bytes_of(&f->main.held[i].value);
     if (total > ONNX_INLINE)
         w.beside = arena_format(&mem, "%s.data", base);
-    bool good = make_model(&w, &m, e) &&
-                (!w.beside || save_beside(&w, arena_format(&mem, "%.*s", (int)(base - path), path), e));
-    if (good) {
+    bool ok = make_model(&w, &m, e) &&
+              (!w.beside || save_beside(&w, arena_format(&mem, "%.*s", (int)(base - path), path), e));
+    if (ok) {
         stream to = {{append}, saver_open(path, onnx__model__get_packed_size(&m))};
         onnx__model__pack_to_buffer(&m, &to.base);
-        good = saver_close(to.to, e);
+        ok = saver_close(to.to, e);
     }
-    return good;
+    return ok;
 }
 
 const writer writer_onnx = {

@@ -109,11 +109,11 @@ static bool read(tokenizer *t, const json *model, err *e)
     for (size_t i = 0; i < p->n_slot; i++)
         p->slot[i].left = -1;
     ENDED_BY(text_free) text a = {0}, b = {0};
-    bool good = true;
+    bool ok = true;
     int64_t rank = 0;
-    for (const json *i = merges->first; good && i; i = i->next)
-        good = add_merge(t, i, rank++, &a, &b, e);
-    return good;
+    for (const json *i = merges->first; ok && i; i = i->next)
+        ok = add_merge(t, i, rank++, &a, &b, e);
+    return ok;
 }
 
 /* ---- encoding ---- */

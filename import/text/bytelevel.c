@@ -49,15 +49,15 @@ void bytelevel_join(const text_step *s, const words *in, words *out)
     for (int k = 0; k < in->n; k++) {
         const piece p = words_at(in, k);
         const size_t at = out->text.length;
-        bool good = true;
-        for (size_t i = 0, step; good && i < p.n; i += step) {
+        bool ok = true;
+        for (size_t i = 0, step; ok && i < p.n; i += step) {
             uint32_t c;
             step = unicode_next(p.s + i, p.n - i, &c);
             const int b = byte_of(c);
-            good = b >= 0;
-            text_bytes(&out->text, &(char){(char)b}, good ? 1 : 0);
+            ok = b >= 0;
+            text_bytes(&out->text, &(char){(char)b}, ok ? 1 : 0);
         }
-        if (!good)
+        if (!ok)
             out->text.length = at, text_bytes(&out->text, p.s, p.n);
     }
     words_end(out, 0);

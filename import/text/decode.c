@@ -116,12 +116,12 @@ static int byte_token(piece p)
 /* A run of bytes is a text where it is well-formed as a whole, else U+FFFD for each of them. */
 static void put_bytes(text *run, words *out)
 {
-    bool good = true;
-    for (size_t i = 0, step; good && i < run->length; i += step)
-        good = (step = unicode_well(run->s + i, run->length - i));
-    if (good && run->length)
+    bool ok = true;
+    for (size_t i = 0, step; ok && i < run->length; i += step)
+        ok = (step = unicode_well(run->s + i, run->length - i));
+    if (ok && run->length)
         words_put(out, run->s, run->length);
-    for (size_t i = 0; !good && i < run->length; i++)
+    for (size_t i = 0; !ok && i < run->length; i++)
         words_put(out, "\xEF\xBF\xBD", 3);
     run->length = 0;
 }

@@ -182,9 +182,9 @@ static bool read_post(tokenizer *t, const json *v, err *e)
     const bool pair = !strcmp(kind->text, "BertProcessing") || !strcmp(kind->text, "RobertaProcessing");
     if (pair || !strcmp(kind->text, "TemplateProcessing")) {
         ids before = {0}, after = {0};
-        const bool good = pair ? read_pair(t, v, &before, &after, e) : read_template(t, v, &before, &after, e);
+        const bool ok = pair ? read_pair(t, v, &before, &after, e) : read_template(t, v, &before, &after, e);
         put_around(t, &before, &after);
-        return good;
+        return ok;
     }
     if (!strcmp(kind->text, "ByteLevel")) /* shifts offsets, no numbers */
         return true;

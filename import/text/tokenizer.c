@@ -41,12 +41,12 @@ static bool read_file(tokenizer *t, const char *what, err *e)
     }
     t->path = arena_string(&t->mem, t->path);
     ENDED_BY(text_free) text source = {0};
-    bool good = file_read(t->path, MOST_FILE, &source, e);
+    bool ok = file_read(t->path, MOST_FILE, &source, e);
     const char *s = text_str(&source);
-    if (good)
-        good = s[strspn(s, " \t\r\n")] == '{' ? tokenizer_json(t, s, source.length, e)
-                                              : tokenizer_lines(t, s, source.length, e);
-    return good;
+    if (ok)
+        ok = s[strspn(s, " \t\r\n")] == '{' ? tokenizer_json(t, s, source.length, e)
+                                            : tokenizer_lines(t, s, source.length, e);
+    return ok;
 }
 
 ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e)
@@ -54,14 +54,14 @@ ts_tokenizer *ts_tokenizer_open(const char *what, ts_error *e)
     if (!err_given(what, "the path of a tokenizer", e))
         return NULL;
     ts_tokenizer *o = heap_array(1, sizeof *o);
-    bool good;
+    bool ok;
     if (!strcmp(what, "bytes")) {
         o->of.path = "bytes";
         o->of.model = token_model_find("bytes");
-        good = o->of.model->read(&o->of, NULL, e);
+        ok = o->of.model->read(&o->of, NULL, e);
     } else
-        good = read_file(&o->of, what, e);
-    if (good) {
+        ok = read_file(&o->of, what, e);
+    if (ok) {
         if (!o->of.decode.n)
             decode_guess(&o->of);
         tokenizer_ready(&o->of);

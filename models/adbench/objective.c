@@ -206,8 +206,8 @@ bool objective_build(problem *p)
         return false;
     while (p->n_value < of->n_value)
         p->value[p->n_value] = ts_model_tensor(p->model, p->n_value), p->n_value++;
-    bool good = add_gradients(p, of->n_gradient);
-    for (int i = 0; good && i < of->n_jacobian; i++)
-        good = add_jacobian(p, &of->jacobian[i]);
-    return good;
+    bool ok = add_gradients(p, of->n_gradient);
+    for (int i = 0; ok && i < of->n_jacobian; i++)
+        ok = add_jacobian(p, &of->jacobian[i]);
+    return ok;
 }

@@ -232,14 +232,14 @@ static bool foresee(space_of *o, point *q, err *e)
     const rule *const none[1 + MAX_STAGES] = {0};
     plan p = *o->p;
     p.mem = (arena){0}, p.cap_leaf = p.n_leaf;
-    const bool good = loops_lay_out(&p, &o->own, o->which, none, e);
-    if (good) {
+    const bool ok = loops_lay_out(&p, &o->own, o->which, none, e);
+    if (ok) {
         p.on->guess->prefetch(&p, &o->own);
         const prediction f = kernel_predict(&p, &o->own, NULL, NULL);
         q->seconds = f.seconds, q->bound = f.bound;
     }
     arena_free(&p.mem);
-    return good;
+    return ok;
 }
 
 static bool legal(space_of *o, point *q)

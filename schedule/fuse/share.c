@@ -326,11 +326,11 @@ static bool join(fuser *f, item *b, int to, reason *why)
 {
     cluster *c = &f->kernel[to];
     const int shared = may_join(f, c, b, why) ? loops_in_step(f, c, b, why) : 0;
-    bool good = shared > 0, folds = b->fold;
-    for (int i = 0; good && i < c->n; i++)
-        good = (same_rows(f, c->member[i], b, shared) || reason_is(why, "other extents of the loops in step")) &&
-               rows_are_cheap(f, c->member[i], shared, why);
-    if (!good || !rows_are_cheap(f, b, shared, why))
+    bool ok = shared > 0, folds = b->fold;
+    for (int i = 0; ok && i < c->n; i++)
+        ok = (same_rows(f, c->member[i], b, shared) || reason_is(why, "other extents of the loops in step")) &&
+             rows_are_cheap(f, c->member[i], shared, why);
+    if (!ok || !rows_are_cheap(f, b, shared, why))
         return false;
     for (int i = 0; i < c->n; i++)
         folds = folds || c->member[i]->fold;
@@ -391,15 +391,15 @@ static bool merge(fuser *f, int a, int b)
         c->member[c->n++] = d->member[i], d->member[i]->kernel = into;
     qsort(c->member, (size_t)c->n, sizeof *c->member, by_node);
     c->shared = shared;
-    const bool good = operands_fit(f, c, c->member[0], NULL) && stands_alone(f, into);
-    if (good)
+    const bool ok = operands_fit(f, c, c->member[0], NULL) && stands_alone(f, into);
+    if (ok)
         d->n = 0, kernel_joined(f, into, c->member[c->n - 1]->node->id);
     else {
         *c = was;
         for (int i = 0; i < d->n; i++)
             d->member[i]->kernel = from;
     }
-    return good;
+    return ok;
 }
 
 static void merge_operands(fuser *f, const item *b)

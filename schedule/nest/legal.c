@@ -304,16 +304,16 @@ static bool check_carried(const kernel *k, err *e)
 {
     const int axis = kernel_carried(k);
     const nest *t = &k->shared;
-    bool good = true;
+    bool ok = true;
     for (int l = 0; l < t->n && axis >= 0; l++) {
         const loop *q = &t->loop[l];
-        good = good && (q->axis == axis ? l == t->n - 1 && q->role->serial && q->step == 1 : l < t->n - 1);
+        ok = ok && (q->axis == axis ? l == t->n - 1 && q->role->serial && q->step == 1 : l < t->n - 1);
     }
     const char *name = axis < 0 ? "" : k->stage[k->main].letter[axis];
-    return good || err_set(e, TS_BAD_INPUT,
-                           "stages carry sums along %s from trip to trip, %s = 1 starts from what %s = 0 leaves: its "
-                           "loop is \"%s\", the last of those that stages share, without a step or a role",
-                           name, name, name, name);
+    return ok || err_set(e, TS_BAD_INPUT,
+                         "stages carry sums along %s from trip to trip, %s = 1 starts from what %s = 0 leaves: its "
+                         "loop is \"%s\", the last of those that stages share, without a step or a role",
+                         name, name, name, name);
 }
 
 /* ---- sums in parts ---- */

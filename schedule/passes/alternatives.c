@@ -360,10 +360,10 @@ bool pass_alternatives(plan *p, err *e)
         return !err_is(e);
     plan trial = *p;
     trial.mem = (arena){0};
-    const bool good = fuse_kernels(&trial, e) && find_alternatives(&trial, p, &found, e);
-    if (good && found)
+    const bool ok = fuse_kernels(&trial, e) && find_alternatives(&trial, p, &found, e);
+    if (ok && found)
         return arena_free(&trial.mem), true;
     arena_take(&p->mem, &trial.mem);
     trial.mem = p->mem, trial.ways = p->ways, *p = trial;
-    return good;
+    return ok;
 }

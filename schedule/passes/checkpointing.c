@@ -261,10 +261,10 @@ static bool repeat_all(retake *r, checkpointing *out, err *e)
 {
     plan *p = r->p;
     const node **copy = by_id(p);
-    bool good = make_copies(r, copy);
+    bool ok = make_copies(r, copy);
     const node **now = by_id(p);
-    good = good && turn(r, copy, now);
-    if (!good)
+    ok = ok && turn(r, copy, now);
+    if (!ok)
         return err_set(e, p->g->err.code, "%s", p->g->err.text);
     note_all(r, out, copy, now);
     p->fused = false;
@@ -294,20 +294,20 @@ static bool alive_without(const plan *p, int which, int64_t *most, err *e)
     keeping.rule[which].recompute = false;
     trial.schema = &keeping, trial.rule_used = arena_array(&trial.mem, (size_t)keeping.n_rule + 1, sizeof(bool));
     trial.checkpointing = NULL, trial.fused = false, trial.trial = true;
-    const bool good = plan_run(&trial, PASS_FUSE, N_PASS, e);
+    const bool ok = plan_run(&trial, PASS_FUSE, N_PASS, e);
     *most = trial.lower_bound;
     arena_free(&trial.mem);
-    return good;
+    return ok;
 }
 
 /* Plans once more for each rule that gives something up, as if it did not: c->without. */
 static bool compare(plan *p, checkpointing *c, err *e)
 {
-    bool good = true;
+    bool ok = true;
     c->without = arena_array(&p->mem, (size_t)p->schema->n_rule + 1, sizeof *c->without);
-    for (int i = 0; good && i < p->schema->n_rule; i++)
-        good = !p->schema->rule[i].recompute || alive_without(p, i, &c->without[i], e);
-    return good;
+    for (int i = 0; ok && i < p->schema->n_rule; i++)
+        ok = !p->schema->rule[i].recompute || alive_without(p, i, &c->without[i], e);
+    return ok;
 }
 
 bool pass_checkpointing(plan *p, err *e)

@@ -354,9 +354,9 @@ static double traffic(search *s, const node *const *root, bool *refused, err *e)
     plan trial = *s->p;
     double bytes = 0;
     trial.mem = (arena){0}, trial.root = root;
-    const bool good = fuse_kernels(&trial, e);
+    const bool ok = fuse_kernels(&trial, e);
     bool *seen = arena_array(&trial.mem, (size_t)trial.g->n + 1, sizeof *seen);
-    for (int k = 0; good && k < trial.n_kernel; k++) {
+    for (int k = 0; ok && k < trial.n_kernel; k++) {
         bytes += moved_by(&trial.kernel[k], seen);
         for (int i = 0; i < trial.kernel[k].n_stage; i++) {
             const stage *st = &trial.kernel[k].stage[i];
@@ -370,7 +370,7 @@ static double traffic(search *s, const node *const *root, bool *refused, err *e)
         }
     }
     arena_free(&trial.mem);
-    return good ? bytes : -1;
+    return ok ? bytes : -1;
 }
 
 static bool take(search *s, err *e)
@@ -398,7 +398,7 @@ bool pass_common(plan *p, err *e)
         return true;
     s.need = arena_array(&s.mem, (size_t)p->g->n + 1, sizeof *s.need);
     s.n_need = g_reach(p->n_root, p->root, s.need);
-    const bool good = find_parts(&s, e) && (!choose(&s) || take(&s, e));
+    const bool ok = find_parts(&s, e) && (!choose(&s) || take(&s, e));
     arena_free(&s.mem), free(s.part);
-    return good;
+    return ok;
 }

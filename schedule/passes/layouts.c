@@ -124,9 +124,9 @@ bool layouts_read(const kernel *k, const stage *s, int load, const char *said, l
         letter[d] = axis[d] < 0 ? "" : s->letter[axis[d]], tile[d] = axis[d] < 0 ? 0 : s->tile[axis[d]];
     text some = without(k, s, said);
     err short_of_some = {0}; /* refusals are about what was said */
-    const bool good = layout_parse(y, t, letter, tile, text_str(&some), &short_of_some);
+    const bool ok = layout_parse(y, t, letter, tile, text_str(&some), &short_of_some);
     text_free(&some);
-    return good || (layout_parse(y, t, letter, tile, said, e) && err_set(e, TS_BAD_INPUT, "%s", short_of_some.text));
+    return ok || (layout_parse(y, t, letter, tile, said, e) && err_set(e, TS_BAD_INPUT, "%s", short_of_some.text));
 }
 
 /* ---- kernels between two layouts ---- */
@@ -461,13 +461,13 @@ bool layouts_follow(plan *p, err *e)
     f.fixed = arena_array(&mem, n, sizeof *f.fixed), f.whole = arena_array(&mem, n, sizeof *f.whole);
     f.root = arena_array(&mem, n, sizeof *f.root), f.last = arena_array(&mem, n, sizeof *f.last);
     find_whole(&f);
-    bool good = true;
-    for (int i = 0; good && i < p->n_kernel; i++) {
-        for (int s = -1; good && s < p->kernel[i].n_stage; s++)
-            good = follow(&f, i, first_rule(p, &p->kernel[i], s), s < 0 ? p->kernel[i].main : s, e);
-        good = good && bring(&f, i, e);
+    bool ok = true;
+    for (int i = 0; ok && i < p->n_kernel; i++) {
+        for (int s = -1; ok && s < p->kernel[i].n_stage; s++)
+            ok = follow(&f, i, first_rule(p, &p->kernel[i], s), s < 0 ? p->kernel[i].main : s, e);
+        ok = ok && bring(&f, i, e);
     }
-    if (good)
+    if (ok)
         put_in_order(&f);
-    return good;
+    return ok;
 }

@@ -109,8 +109,8 @@ static bool read_step(const char **at, int64_t by_name, int64_t *out) /* from th
     if (n == strlen(tile) && !memcmp(*at, tile, n))
         return *at += n, (*out = by_name) > 0;
     *out = strtoll(*at + 1, &end, 10);
-    const bool good = end > *at + 1 && *out > 0;
-    return *at = end, good;
+    const bool ok = end > *at + 1 && *out > 0;
+    return *at = end, ok;
 }
 
 /* ---- dimensions without a letter: d0, d1, ... ---- */

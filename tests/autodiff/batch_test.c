@@ -23,11 +23,11 @@ typedef struct probe {
 static bool value(const probe *p, const node *n, int part, ts_array *out, err *e)
 {
     values v = values_make(&p->r, 0.1, 0.9, 7);
-    bool good = true;
-    for (int k = 0; k < p->n && good; k++) {
+    bool ok = true;
+    for (int k = 0; k < p->n && ok; k++) {
         const node *to = p->to[k];
         ts_array *own = &v.of[p->from[k]->id];
-        if ((good = values_add(&v, to, 5 + (uint64_t)k))) {
+        if ((ok = values_add(&v, to, 5 + (uint64_t)k))) {
             double *all = v.of[to->id].data;
             const int64_t count = ts_array_count(own = &v.of[p->from[k]->id]);
             for (int64_t i = 0; i < BATCH * count; i++) /* near the values that the case is made for */
@@ -36,9 +36,9 @@ static bool value(const probe *p, const node *n, int part, ts_array *out, err *e
                 memcpy(own->data, all + part * count, (size_t)count * sizeof *all);
         }
     }
-    good = good && values_of(&v, n, out, e);
+    ok = ok && values_of(&v, n, out, e);
     values_free(&v);
-    return good;
+    return ok;
 }
 
 static bool near(double a, double b, dtype d)
@@ -58,20 +58,20 @@ static void compare(const probe *p, const node *y, const node *all, const char *
         printf("  %s: %s\n", where, e.text);
         return;
     }
-    bool good = true;
-    for (int i = 0; i < BATCH && good; i++) {
+    bool ok = true;
+    for (int i = 0; i < BATCH && ok; i++) {
         if (!value(p, y, i, &one, &e))
             break;
         const int64_t n = ts_array_count(&one);
-        for (int64_t k = 0; k < n && good; k++) {
+        for (int64_t k = 0; k < n && ok; k++) {
             const double a = ts_array_at(&whole, i * n + k), b = ts_array_at(&one, k);
-            good = near(a, b, y->type.dtype);
-            if (!CHECK(good))
+            ok = near(a, b, y->type.dtype);
+            if (!CHECK(ok))
                 printf("  %s: part %d, element %lld: %.17g, want %.17g\n", where, i, (long long)k, a, b);
         }
         ts_array_free(&one);
     }
-    n_same += good;
+    n_same += ok;
     ts_array_free(&whole);
 }
 

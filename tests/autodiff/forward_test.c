@@ -29,15 +29,15 @@ static bool dot(const values *v, const node *a, const node *b, double *sum, doub
     ts_array x, y;
     if (!values_of(v, a, &x, NULL))
         return false;
-    const bool good = values_of(v, b, &y, NULL);
-    for (int64_t i = 0; good && i < ts_array_count(&x); i++) {
+    const bool ok = values_of(v, b, &y, NULL);
+    for (int64_t i = 0; ok && i < ts_array_count(&x); i++) {
         const double p = ts_array_at(&x, i) * ts_array_at(&y, i);
         *sum += p, *scale += fabs(p);
     }
     ts_array_free(&x);
-    if (good)
+    if (ok)
         ts_array_free(&y);
-    return good;
+    return ok;
 }
 
 typedef struct probe {
@@ -62,10 +62,10 @@ static void compare(probe *p, const char *name, const char *line)
         char *shown = ts_print(1, &t);
         printf("# %s\n%s", line, shown), ts_free(shown);
     }
-    bool good = dot(&p->v, t, p->seed, &forward, &scale);
-    for (int k = 0; good && k < p->n; k++)
-        good = dot(&p->v, grad[k], p->u[k], &reverse, &scale);
-    if (!good)
+    bool ok = dot(&p->v, t, p->seed, &forward, &scale);
+    for (int k = 0; ok && k < p->n; k++)
+        ok = dot(&p->v, grad[k], p->u[k], &reverse, &scale);
+    if (!ok)
         return;
     n_product++;
     const double eps = fmax(eps_of(t), eps_of(y));
@@ -81,15 +81,15 @@ static void check_case(const op *o, const char *line, const double range[2])
     if (y && dtype_class(y->type.dtype) == D_REAL) {
         p.v = values_make(&p.r, range[0], range[1], 7);
         p.seed = g_input(g, "seed", &y->type, NULL);
-        bool good = values_add(&p.v, p.seed, 11);
-        for (int k = 0; k < p.r.n && good; k++)
+        bool ok = values_add(&p.v, p.seed, 11);
+        for (int k = 0; k < p.r.n && ok; k++)
             if (p.r.in[k]->leaf->kind == LEAF_INPUT && p.r.in[k]->type.dtype == TS_F64) {
                 char label[16];
                 snprintf(label, sizeof label, "u%d", k);
                 p.x[p.n] = p.r.in[k], p.u[p.n] = g_input(g, label, &p.r.in[k]->type, NULL);
-                good = values_add(&p.v, p.u[p.n++], 13 + (uint64_t)k);
+                ok = values_add(&p.v, p.u[p.n++], 13 + (uint64_t)k);
             }
-        if (good && p.n)
+        if (ok && p.n)
             compare(&p, o->name, line);
         values_free(&p.v);
     }

@@ -59,13 +59,13 @@ static bool gives(rig *r, float want)
 {
     err e = {0};
     ts_array z = {0};
-    bool good = CHECK(ts_plan_run(r->z, &e) && ts_plan_get(r->z, 0, &z, &e));
-    if (!good)
+    bool ok = CHECK(ts_plan_run(r->z, &e) && ts_plan_get(r->z, 0, &z, &e));
+    if (!ok)
         printf("  %s to %s: %s\n", r->a, r->b, e.text);
-    for (int i = 0; good && i < N; i += N - 1)
-        good = CHECK(ts_array_at(&z, i) == want) ||
-               (printf("  %s to %s: %g, not %g\n", r->a, r->b, ts_array_at(&z, i), want), false);
-    return ts_array_free(&z), good;
+    for (int i = 0; ok && i < N; i += N - 1)
+        ok = CHECK(ts_array_at(&z, i) == want) ||
+             (printf("  %s to %s: %g, not %g\n", r->a, r->b, ts_array_at(&z, i), want), false);
+    return ts_array_free(&z), ok;
 }
 
 static void refused(bool done, ts_code code, const err *e, const char *form, const char *b, const char *a)

@@ -45,9 +45,9 @@ static void says(const char *name, bool done)
     note(name);
 }
 
-static void neutral(const char *name, bool good)
+static void neutral(const char *name, bool ok)
 {
-    if (!CHECK(good))
+    if (!CHECK(ok))
         puts(name);
     note(name);
 }

@@ -33,8 +33,8 @@ static char *results_of(const char *name, double ns, const char *cpu, const char
 static cJSON *compared(compare_options *o, ts_error *e)
 {
     char *text = NULL;
-    bool good = bench_compare(o, &text, e);
-    CHECK(good == (text != NULL) && good == (e->code == TS_OK));
+    bool ok = bench_compare(o, &text, e);
+    CHECK(ok == (text != NULL) && ok == (e->code == TS_OK));
     cJSON *v = text != NULL ? cJSON_Parse(text) : NULL;
     free(text);
     return v;

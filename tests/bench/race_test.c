@@ -43,8 +43,8 @@ static bench_options options_for(int n, const char *const *schemas)
 static cJSON *race_of(const bench_options *o, ts_error *e)
 {
     char *text = NULL;
-    bool good = bench_run(o, &text, e);
-    CHECK(good == (text != NULL) && good == (e->code == TS_OK));
+    bool ok = bench_run(o, &text, e);
+    CHECK(ok == (text != NULL) && ok == (e->code == TS_OK));
     cJSON *v = text != NULL ? js_parse(text, "results", e) : NULL;
     free(text);
     return v;

@@ -68,14 +68,14 @@ static searched search_by(clock_of c, const scratch *folder, const char *schema,
                              .cache_folder = "none"};
     ts_array value[3] = {{0}};
     ts_model *m = ts_file_write(path, model, strlen(model), &r.e) ? ts_model_open(path, &r.e) : NULL;
-    bool good = m && ts_model_bind(m, 0, NULL, NULL, &r.e);
-    for (int i = 0; good && i < 3; i++) {
+    bool ok = m && ts_model_bind(m, 0, NULL, NULL, &r.e);
+    for (int i = 0; ok && i < 3; i++) {
         ts_port port;
-        good = ts_model_input(m, i, &port) && ts_array_make(&value[i], port.dtype, port.rank, port.dim, &r.e);
-        for (int64_t k = 0; good && k < ts_array_count(&value[i]); k++)
+        ok = ts_model_input(m, i, &port) && ts_array_make(&value[i], port.dtype, port.rank, port.dim, &r.e);
+        for (int64_t k = 0; ok && k < ts_array_count(&value[i]); k++)
             ((float *)value[i].data)[k] = (float)(k % 7) - 3;
     }
-    if (good)
+    if (ok)
         r.report = tune_run(m, value, &plan, &o, &r.found, &r.e);
     for (int i = 0; i < 3; i++)
         ts_array_free(&value[i]);

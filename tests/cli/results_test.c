@@ -47,9 +47,9 @@ static char *shown(const char *json, int width, bool quiet, ts_error *e)
     char *got = NULL;
     size_t size = 0;
     const paper on = {.f = open_memstream(&got, &size), .color = width > 0, .width = width};
-    const bool good = results_show(&on, json, quiet, e);
+    const bool ok = results_show(&on, json, quiet, e);
     fclose(on.f);
-    return good ? got : (free(got), NULL);
+    return ok ? got : (free(got), NULL);
 }
 
 static void test_table(void)

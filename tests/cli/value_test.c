@@ -65,9 +65,9 @@ static void checks(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ts_error e = {0};
-        bool good = value_check(&rows[i].option, rows[i].value, &e);
-        CHECK(good == !rows[i].error);
-        CHECK(e.code == (good ? TS_OK : TS_USAGE));
+        bool ok = value_check(&rows[i].option, rows[i].value, &e);
+        CHECK(ok == !rows[i].error);
+        CHECK(e.code == (ok ? TS_OK : TS_USAGE));
         CHECK_TEXT(e.text, rows[i].error ? rows[i].error : "");
     }
     CHECK(value_listed("a|bc", "bc") && !value_listed("a|bc", "b") && !value_listed("a|bc", "") &&

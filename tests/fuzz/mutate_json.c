@@ -200,11 +200,11 @@ bool mutate_json(dice *d, piece in, piece other, text *out)
 {
     values *own = reallocarray(NULL, 2, sizeof *own), *from = own + 1;
     MUST(own);
-    const bool good = values_find(in, own);
+    const bool ok = values_find(in, own);
     if (!other.n || !values_find(other, from))
         from = own;
-    if (good)
+    if (ok)
         change(d, own, from, &own->v[dice_below(d, (size_t)own->n)], out);
     free(own);
-    return good;
+    return ok;
 }

@@ -98,7 +98,7 @@ static void damage(text *t, uint64_t seed, uint64_t *turn)
     }
 }
 
-static int good, bad;
+static int ok, bad;
 static int n_given = 2;
 static const char *const *given = (const char *const[]){"batch=2", "seq=3"};
 
@@ -109,7 +109,7 @@ static void try_model(const char *path)
     ts_model *m = ts_model_open(path, &e);
     if (m && ts_model_bind(m, n_given, given, NULL, &e)) {
         CHECK(g_check(m->graph, &e) && !err_is(&e));
-        good++;
+        ok++;
     } else {
         bad++;
         CHECK(e.code != TS_OK && e.code != TS_BUG && *e.text);
@@ -128,9 +128,9 @@ static void save(const char *path, const text *t)
 static void fuzz(const text *whole, const char *path, const char *model, int rounds)
 {
     save(path, whole);
-    const int before = good;
+    const int before = ok;
     try_model(model);
-    CHECK(good == before + 1);
+    CHECK(ok == before + 1);
     for (int i = 0; i < rounds; i++) {
         text t = {0};
         uint64_t turn = 0;
@@ -142,7 +142,7 @@ static void fuzz(const text *whole, const char *path, const char *model, int rou
         text_free(&t);
     }
     save(path, whole);
-    printf("%s: %d files read, %d refused\n", path, good, bad);
+    printf("%s: %d files read, %d refused\n", path, ok, bad);
 }
 
 static void fuzz_all(const char *folder)

@@ -13,19 +13,19 @@ static scratch folder;
 static char path[160];
 static const float numbers[] = {1, 2, 3, 4, 5, 6, 0.5F, 0.25F};
 
-static const char good[] = "{ \"format\": \"graph/1\", \"name\": \"tiny\", \"opset\": { \"\": 17 },\n"
-                           "  \"dims\": { \"batch\": { \"min\": 1, \"max\": 64, \"default\": 4 } },\n"
-                           "  \"inputs\": [ { \"name\": \"x\", \"dtype\": \"f32\", \"shape\": [\"batch\", 3] } ],\n"
-                           "  \"outputs\": [ { \"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"batch\", 2] } ],\n"
-                           "  \"weights\": { \"file\": \"w.safetensors\" },\n"
-                           "  \"constants\": { \"half\": { \"dtype\": \"f32\", \"shape\": [], \"data\": [0.5] } },\n"
-                           "  \"nodes\": [\n"
-                           "    { \"name\": \"fc\", \"op\": \"Gemm\", \"in\": [\"x\", \"w\", \"b\"], \"out\": [\"h\"], "
-                           "\"attr\": { \"transB\": 1 } },\n"
-                           "    { \"name\": \"up\", \"op\": \"Mul\", \"in\": [\"h\", \"half\"], \"out\": [\"m\"] },\n"
-                           "    { \"name\": \"act\", \"op\": \"LeakyRelu\", \"in\": [\"m\"], \"out\": [\"y\"], "
-                           "\"attr\": { \"alpha\": 0.25 } } ],\n"
-                           "  \"meta\": { \"producer\": \"hand\" } }\n";
+static const char ok[] = "{ \"format\": \"graph/1\", \"name\": \"tiny\", \"opset\": { \"\": 17 },\n"
+                         "  \"dims\": { \"batch\": { \"min\": 1, \"max\": 64, \"default\": 4 } },\n"
+                         "  \"inputs\": [ { \"name\": \"x\", \"dtype\": \"f32\", \"shape\": [\"batch\", 3] } ],\n"
+                         "  \"outputs\": [ { \"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"batch\", 2] } ],\n"
+                         "  \"weights\": { \"file\": \"w.safetensors\" },\n"
+                         "  \"constants\": { \"half\": { \"dtype\": \"f32\", \"shape\": [], \"data\": [0.5] } },\n"
+                         "  \"nodes\": [\n"
+                         "    { \"name\": \"fc\", \"op\": \"Gemm\", \"in\": [\"x\", \"w\", \"b\"], \"out\": [\"h\"], "
+                         "\"attr\": { \"transB\": 1 } },\n"
+                         "    { \"name\": \"up\", \"op\": \"Mul\", \"in\": [\"h\", \"half\"], \"out\": [\"m\"] },\n"
+                         "    { \"name\": \"act\", \"op\": \"LeakyRelu\", \"in\": [\"m\"], \"out\": [\"y\"], "
+                         "\"attr\": { \"alpha\": 0.25 } } ],\n"
+                         "  \"meta\": { \"producer\": \"hand\" } }\n";
 
 static void write_graph(const char *s)
 {
@@ -64,7 +64,7 @@ static void test_twin(void)
     snprintf(onnx, sizeof onnx, "%s/twin.onnx", folder.path);
     CHECK(file_save(onnx, file.s, file.length, NULL));
     text_free(&file);
-    write_graph(good);
+    write_graph(ok);
     char *a = print_bound(path, NULL), *b = print_bound(onnx, "batch=4"), *c = print_bound(folder.path, "batch=4");
     CHECK_TEXT(a, b);
     CHECK_TEXT(a, c);
@@ -77,7 +77,7 @@ static void test_bounds(void)
 {
     static const char *const over[] = {"batch=65"}, *const under[] = {"batch=0"};
     err e = {0};
-    write_graph(good);
+    write_graph(ok);
     ts_model *m = ts_model_open(path, &e);
     CHECK(m && !ts_model_bind(m, 1, over, NULL, &e));
     CHECK_TEXT(e.text, "dimension \"batch\" is 65 by --dim batch=65, the model allows 1 to 64");
@@ -89,10 +89,10 @@ static void test_bounds(void)
 static void change(const char *from, const char *to)
 {
     text t = {0};
-    const char *at = strstr(good, from);
+    const char *at = strstr(ok, from);
     if (!CHECK(at != NULL))
         return;
-    text_bytes(&t, good, (size_t)(at - good));
+    text_bytes(&t, ok, (size_t)(at - ok));
     text_add(&t, "%s%s", to, at + strlen(from));
     write_graph(t.s);
     text_free(&t);
@@ -101,7 +101,7 @@ static void change(const char *from, const char *to)
 /* Operations by Tessera's own names, which ONNX may have no operator for. */
 static void test_own(void)
 {
-    write_graph(good);
+    write_graph(ok);
     char *a = print_bound(path, NULL);
     change("\"op\": \"Mul\"", "\"op\": \"tessera.multiply\"");
     char *b = print_bound(path, NULL);

@@ -16,9 +16,9 @@ static bool lives(const char *says, double idle, double unseen)
     CHECK(child_start(&c, &(child_job){words, (const char *const *)environ, NULL, &limits}, &e));
     usleep((useconds_t)(1e6 * unseen));
     CHECK(child_wait(&c, 1) == 0);
-    const bool good = child_succeeded(&c);
+    const bool ok = child_succeeded(&c);
     child_free(&c, 1);
-    return good;
+    return ok;
 }
 
 int main(void)

@@ -35,10 +35,10 @@ static bool holds(const ts_shared *s, int64_t at, float want)
 {
     float all[N];
     err e = {0};
-    bool good = CHECK(ts_shared_read(s, at, all, N, &e));
-    for (int i = 0; good && i < N; i++)
-        good = all[i] == want || (printf("  element %d is %g, not %g\n", i, (double)all[i], (double)want), false);
-    return good;
+    bool ok = CHECK(ts_shared_read(s, at, all, N, &e));
+    for (int i = 0; ok && i < N; i++)
+        ok = all[i] == want || (printf("  element %d is %g, not %g\n", i, (double)all[i], (double)want), false);
+    return ok;
 }
 
 static void test_plans(void)

@@ -165,8 +165,8 @@ static void pack(const char *path, const char *const *name, int n)
 
 static void test_archive(void)
 {
-    static const char *const good[] = {"./P0/test_good/model.onnx", "P0/test_good/test_data_set_0/input_0.pb",
-                                       "P0/test_good/test_data_set_0/output_0.pb", "P1/test_dtype/model.onnx"};
+    static const char *const ok[] = {"./P0/test_good/model.onnx", "P0/test_good/test_data_set_0/input_0.pb",
+                                     "P0/test_good/test_data_set_0/output_0.pb", "P1/test_dtype/model.onnx"};
     static const char *const bad[] = {"P0/../../escaped"};
     char path[512];
     cases c = {0};
@@ -174,7 +174,7 @@ static void test_archive(void)
     outcome out[1] = {{0}};
     const case_options w = {.options = {.target = "interp", .threads = 1}, .seconds = 60, .jobs = 1};
     snprintf(path, sizeof path, "%s/cases.tar.gz", root);
-    pack(path, good, 4);
+    pack(path, ok, 4);
     if (!CHECK(cases_find(&c, path, &(case_filter){.tiers = "P0"}, &e)))
         fprintf(stderr, "  %s\n", e.text);
     CHECK(c.n == 1 && c.n_unpacked == 1 && !strcmp(c.all[0].tier, "P0"));

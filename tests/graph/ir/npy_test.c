@@ -82,16 +82,16 @@ static void refuses(const char *header, size_t values, const char *want)
 
 static void test_refusals(void)
 {
-    static const char good[] = HEADER("'<f4'", "False", "(2,)");
+    static const char ok[] = HEADER("'<f4'", "False", "(2,)");
     CHECK(file_save(path, "", 0, NULL));
     refused("empty", "N001 not an npy file: it has 0 bytes");
     CHECK(file_save(path, "PK\3\4 this is a zip", 19, NULL));
     refused("zip", "N001 not an npy file: it begins with");
-    write_file(4, good, -1, "12345678", 8);
+    write_file(4, ok, -1, "12345678", 8);
     refused("version 4", "N001 npy version 4.0");
-    write_file(1, good, 60000, "12345678", 8);
+    write_file(1, ok, 60000, "12345678", 8);
     refused("long header", "N002 bad header: 60000 bytes");
-    write_file(2, good, 0x7FFFFFFF, "12345678", 8);
+    write_file(2, ok, 0x7FFFFFFF, "12345678", 8);
     refused("huge header", "N002 bad header: 2147483647 bytes");
     refuses("__import__('os')", 8, "N002");
     refuses("{'descr': '<f4', 'fortran_order': False}", 8, "N002");
@@ -121,8 +121,8 @@ static void test_refusals(void)
     refuses(HEADER("'<f4'", "False", "(1,1,1,1,1,1,1,1,2)"), 8, "N005 shape: 9 extents or more, at most 8 expected");
     refuses(HEADER("'<f4'", "False", "(99999999999999999999,)"), 8, "N005");
     refuses(HEADER("'<f4'", "False", "(4294967296, 4294967296)"), 8, "N005");
-    refuses(good, 7, "N006 7 bytes of values, but f32[2] needs 8\n  hint: the file is truncated");
-    refuses(good, 9, "N006 9 bytes of values");
+    refuses(ok, 7, "N006 7 bytes of values, but f32[2] needs 8\n  hint: the file is truncated");
+    refuses(ok, 9, "N006 9 bytes of values");
     refuses(HEADER("'<f4'", "False", "(1000000000000,)"), 8, "N006"); /* found before memory is asked for */
     ts_array a;
     err e = {0};

@@ -13,12 +13,12 @@ enum { BATCH = 3, MOST = 8 };
 static bool near(const ts_array *all, int part, const ts_array *one)
 {
     const int64_t n = ts_array_count(one);
-    bool good = ts_array_count(all) == BATCH * n && all->rank == one->rank + 1;
-    for (int64_t i = 0; i < n && good; i++) {
+    bool ok = ts_array_count(all) == BATCH * n && all->rank == one->rank + 1;
+    for (int64_t i = 0; i < n && ok; i++) {
         const double a = ts_array_at(all, part * n + i), b = ts_array_at(one, i);
-        good = fabs(a - b) <= 1e-5 * (1 + fabs(b));
+        ok = fabs(a - b) <= 1e-5 * (1 + fabs(b));
     }
-    return good;
+    return ok;
 }
 
 static ts_array part_of(const ts_array *all, int part)

@@ -45,11 +45,11 @@ static void make(net *n)
 
 static bool narrow(net *n, dtype to)
 {
-    bool good = to == TS_F32 || ts_mixed_precision(n->g, 1, &n->loss, to, &n->loss);
-    good = good && ts_chain_rule(n->g, 1, &n->loss, NULL, N_WEIGHT, n->w, n->grad);
-    if (!CHECK(good && ts_graph_ok(n->g, NULL)))
+    bool ok = to == TS_F32 || ts_mixed_precision(n->g, 1, &n->loss, to, &n->loss);
+    ok = ok && ts_chain_rule(n->g, 1, &n->loss, NULL, N_WEIGHT, n->w, n->grad);
+    if (!CHECK(ok && ts_graph_ok(n->g, NULL)))
         printf("%s\n", n->g->err.text);
-    return good;
+    return ok;
 }
 
 /* The loss, then all gradients if wanted, as numbers in a row. */
@@ -62,15 +62,15 @@ static int values(const net *n, const char *target, bool all, double *out)
     int count = 0;
     const int n_t = all ? N_WEIGHT + 1 : 1;
     memcpy(t + 1, n->grad, sizeof n->grad);
-    bool good = ts_array_make(&x.value, TS_F32, 4, ts_shape(n->x), &e);
+    bool ok = ts_array_make(&x.value, TS_F32, 4, ts_shape(n->x), &e);
     ts_array_random(&x.value, 9, 0);
-    good = good && ts_eval(n_t, t, 1, &x, &(ts_options){.target = target, .threads = 1}, y, &e);
-    if (!CHECK(good))
+    ok = ok && ts_eval(n_t, t, 1, &x, &(ts_options){.target = target, .threads = 1}, y, &e);
+    if (!CHECK(ok))
         printf("%s: %s\n", target, e.text);
-    for (int i = 0; good && i < n_t; i++)
+    for (int i = 0; ok && i < n_t; i++)
         for (int64_t k = 0; k < ts_array_count(&y[i]) && count < 4096; k++)
             out[count++] = ts_array_at(&y[i], k);
-    for (int i = 0; good && i < n_t; i++)
+    for (int i = 0; ok && i < n_t; i++)
         ts_array_free(&y[i]);
     ts_array_free(&x.value);
     return count;

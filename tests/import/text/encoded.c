@@ -12,12 +12,12 @@ bool encoded_well(const ts_tokenizer *t, const void *s, size_t n, bool whole)
     int64_t count;
     int64_t *id = ts_tokenizer_encode(t, exact, n, whole, &count);
     free(exact);
-    bool good = true;
+    bool ok = true;
     for (int64_t i = 0; i < count; i++)
-        good = good && id[i] >= 0 && id[i] < ts_tokenizer_size(t);
+        ok = ok && id[i] >= 0 && id[i] < ts_tokenizer_size(t);
     size_t bytes;
     char *back = ts_tokenizer_decode(t, id, count, &bytes);
-    good = good && back && back[bytes] == 0;
+    ok = ok && back && back[bytes] == 0;
     ts_free(back), ts_free(id);
-    return good;
+    return ok;
 }

@@ -83,7 +83,7 @@ static ts_tokenizer *opened(const scratch *folder, const char *s, size_t n, err 
 
 static void damage(const scratch *folder, const char *whole, int rounds)
 {
-    int good = 0, bad = 0;
+    int ok = 0, bad = 0;
     const size_t n = strlen(whole);
     char *s = malloc(n);
     MUST(s);
@@ -102,14 +102,14 @@ static void damage(const scratch *folder, const char *whole, int rounds)
         err e = {0};
         ts_tokenizer *t = opened(folder, s, length, &e);
         CHECK(t ? !err_is(&e) : e.code != TS_OK && e.code != TS_BUG && *e.text);
-        t ? good++ : bad++;
+        t ? ok++ : bad++;
         if (t)
             try_texts(t, (uint64_t)i, 3);
         ts_tokenizer_free(t);
     }
     free(s);
-    CHECK(good > 0 && bad > 0);
-    printf("%d files read, %d refused\n", good, bad);
+    CHECK(ok > 0 && bad > 0);
+    printf("%d files read, %d refused\n", ok, bad);
 }
 
 int main(int argc, char **argv)

@@ -181,27 +181,27 @@ static bool compare(const row *r, bool vjp, ts_error *e)
     built b;
     ts_array x = {0}, dy = {0}, got = {0};
     double best[2] = {0}, far = NAN;
-    bool good = build(r, &b, e) && ts_array_make(&x, TS_F32, ts_rank(b.x), ts_shape(b.x), e) &&
-                ts_array_make(&dy, TS_F32, ts_rank(b.y), ts_shape(b.y), e);
-    if (good)
+    bool ok = build(r, &b, e) && ts_array_make(&x, TS_F32, ts_rank(b.x), ts_shape(b.x), e) &&
+              ts_array_make(&dy, TS_F32, ts_rank(b.y), ts_shape(b.y), e);
+    if (ok)
         ts_array_random(&x, 1, 0), ts_array_random(&dy, 2, 0);
-    for (int64_t i = 0; good && i < ts_array_count(&x); i++) /* half of the sets sum up to less than 0 */
+    for (int64_t i = 0; ok && i < ts_array_count(&x); i++) /* half of the sets sum up to less than 0 */
         ((float *)x.data)[i] = 2 * ((float *)x.data)[i] + (i / CELL % 2 ? 0.2f : -0.2f);
     float *out = calloc(ALL, sizeof *out);
-    ts_plan *p = good ? ts_plan_of(b.g, 1, vjp ? &b.dx : &b.y, 0, NULL, &o, e) : NULL;
-    good = p && out && ts_plan_build(p, e) && give(p, "x", &x, e) && give(p, "dy", &dy, e);
-    if (good) {
+    ts_plan *p = ok ? ts_plan_of(b.g, 1, vjp ? &b.dx : &b.y, 0, NULL, &o, e) : NULL;
+    ok = p && out && ts_plan_build(p, e) && give(p, "x", &x, e) && give(p, "dy", &dy, e);
+    if (ok) {
         const duel d = {p, vjp ? r->vjp : r->value, r->sets ? r->sets : ALL, x.data, dy.data, out};
         fight(&d, best, e);
-        good = e->code == TS_OK && ts_plan_get(p, 0, &got, e);
+        ok = e->code == TS_OK && ts_plan_get(p, 0, &got, e);
     }
-    if (good) {
+    if (ok) {
         far = apart(got.data, out, ts_array_count(&got));
         printf("%-6s %-5s %10.3f us %10.3f us %8.2f %10.2g\n", r->name, vjp ? "vjp" : "value", 1e6 * best[1],
                1e6 * best[0], best[1] / best[0], far);
     }
     ts_array_free(&x), ts_array_free(&dy), ts_array_free(&got), ts_plan_free(p), ts_graph_free(b.g), free(out);
-    return good && far < 1e-5;
+    return ok && far < 1e-5;
 }
 
 int main(void)
@@ -210,13 +210,13 @@ int main(void)
                                {"gelu", 0, gelu, gelu_vjp},
                                {"sqrl", 1, sqrl, sqrl_vjp},
                                {"vsqrl", MANY, sqrl, sqrl_vjp}};
-    bool good = true;
+    bool ok = true;
     printf("%-12s %13s %13s %8s %10s\n", "function", "ours", "plain C", "ours/C", "apart");
     for (int i = 0; i < 4; i++)
         for (int vjp = 0; vjp < 2; vjp++) {
             ts_error e = {0};
             if (!compare(&rows[i], vjp, &e))
-                good = false, fprintf(stderr, "%s: %s\n", rows[i].name, e.code ? e.text : "results are apart");
+                ok = false, fprintf(stderr, "%s: %s\n", rows[i].name, e.code ? e.text : "results are apart");
         }
-    return good ? 0 : 1;
+    return ok ? 0 : 1;
 }

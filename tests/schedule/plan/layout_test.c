@@ -163,7 +163,7 @@ static bool one_case(const any *a, uint64_t *at)
     const int parts = (int)roll(at, 1, 5);
     unsigned char *from = arena_array(&mem, (size_t)n, width), *to = arena_array(&mem, (size_t)a->y.size, width);
     char *seen = arena_array(&mem, (size_t)a->y.size, 1);
-    bool good = a->y.size >= n;
+    bool ok = a->y.size >= n;
     for (int d = 0; d < a->t.rank; d++)
         axis[d] = affine_var(&s, var_add(&s, letter[d], 0, a->t.dim[d] - 1));
     const affine *offset = layout_offset(&s, &a->y, axis);
@@ -172,22 +172,22 @@ static bool one_case(const any *a, uint64_t *at)
     memset(to, 0xEE, (size_t)a->y.size * width);
     for (int p = 0; p < parts; p++)
         layout_pack(&a->y, &a->t, to, from, p, parts);
-    for (int64_t i = 0; i < n && good; i++) {
+    for (int64_t i = 0; i < n && ok; i++) {
         int64_t index[MAX_RANK] = {0}, rest = i;
         for (int d = a->t.rank; d-- > 0; rest /= a->t.dim[d])
             index[d] = rest % a->t.dim[d];
         const int64_t k = place(&a->y, index);
-        good = k < a->y.size && !seen[k]++ && affine_at(offset, index) == k &&
-               !memcmp(to + (size_t)k * width, from + (size_t)i * width, width);
+        ok = k < a->y.size && !seen[k]++ && affine_at(offset, index) == k &&
+             !memcmp(to + (size_t)k * width, from + (size_t)i * width, width);
     }
     bool even = true; /* blocks that are cut evenly have padding at the tensor's end alone, and that is zero */
     for (int i = 0; i < a->y.n; i++)
         even = even &&
                (a->y.digit[i].span == a->t.dim[a->y.digit[i].dim] || a->y.digit[i].span % a->y.digit[i].step == 0);
-    for (int64_t k = 0; k < a->y.size * (int64_t)width && good && even; k++)
-        good = seen[k / (int64_t)width] || !to[k];
+    for (int64_t k = 0; k < a->y.size * (int64_t)width && ok && even; k++)
+        ok = seen[k / (int64_t)width] || !to[k];
     arena_free(&mem);
-    return good;
+    return ok;
 }
 
 static void test_random(void)
