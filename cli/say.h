@@ -24,7 +24,7 @@ void reply_print(const cJSON *o);      /* on standard output */
 void reply_end(cJSON *o);              /* the same, and deletes it */
 /* The reply of a verb on standard output: as JSON where that is asked for, else by the form. The object is deleted. */
 void reply_give(const args *a, cJSON *o, const char *form);
-bool reply_done(const args *a, bool ok, cJSON *o, const char *form); /* the same where all went well: gives good */
+bool reply_done(const args *a, bool ok, cJSON *o, const char *form); /* the same where all went well: gives ok */
 /* The same, but that people read it as notes, one a line of what the form gives. */
 void reply_note(const args *a, cJSON *o, const char *form);
 struct text;

@@ -20,7 +20,7 @@ schedule/plan            2500  kernels, stages, values, targets
 schedule/nest            2500  the notation of loops
 schedule/schema          1750  rules, and loops by them
 schedule/fuse            2500  nodes become kernels
-schedule/passes          6000  a file for each other step
+schedule/passes          6250  a file for each other step
 schedule/place           1000  plans over several devices
 schedule/explain         2000  what people read of a plan
 backends                 5500  driver, runner, weights: what back ends share

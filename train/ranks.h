@@ -57,7 +57,7 @@ bool ranks_machine(const ranks *r, ts_options *o, char machine[MACHINE_TEXT], ts
 typedef struct agreement {
     char what[48], value[AGREED];
 } agreement;
-/* What one of them met is the end of all: the first one's error on all of them, with its number. good: none here */
+/* What one of them met is the end of all: the first one's error on all of them, with its number. ok: none here */
 bool ranks_fine(const ranks *r, bool ok, ts_error *e);
 /* What must be the same on all of them; else an error on all of them, which names the first difference. */
 bool ranks_agree(const ranks *r, int n, const agreement *all, ts_error *e);

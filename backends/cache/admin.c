@@ -84,7 +84,7 @@ static bool check(const char *folder, text *out, err *e)
 {
     opened o;
     cache_entries all;
-    int ok = 0, damaged = 0;
+    int whole = 0, damaged = 0;
     if (!begin(&o, folder, out, e))
         return false;
     sums(&o, &all, out);
