@@ -12,7 +12,7 @@ set -eu
 cd "${SOURCE:-$(dirname "$0")/..}"
 budget='
 include                  1000  the public header: to be read in one sitting
-graph                   33750  the table of operations is half of it
+graph                   34250  the table of operations is half of it
 import                  12000  ONNX, JSON, safetensors, tokenizers; all of it distrusted
 autodiff                 4500  the chain rule, forward mode, batches, optimizers
 schedule                  250  the table of passes

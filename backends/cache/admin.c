@@ -92,11 +92,11 @@ static bool check(const char *folder, text *out, err *e)
         digest key;
         const size_t before = o.notes.length;
         if (key_read(all.at[i].name + 3, &key) && cache_check(o.c, &key))
-            ok++;
+            whole++;
         else
             damaged += o.notes.length > before; /* else it went while this was looking */
     }
-    json_add(out, "good:%d,damaged:%d", ok, damaged);
+    json_add(out, "good:%d,damaged:%d", whole, damaged);
     free(all.at);
     return end(&o, out);
 }
