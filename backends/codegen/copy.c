@@ -47,8 +47,10 @@ const cexpr *copy_index(emitter *m, const source *q, const affine *at)
     const cexpr *place = emit_index(m, at);
     if (!q->mask)
         return place;
-    return emit_form(
-        m, "swizzled($0, $1, $2, $3)", 4,
+    static const char form[] = "swizzled($0, $1, $2, $3)";
+    callees_form(m->out.uses, m->d, form, m->d->suffix);
+    return cexpr_whole_as(
+        m->mem, W_SWIZZLED, form, 4,
         (const cexpr *const[]){place, emit_whole(m, q->shift), emit_whole(m, q->mask), emit_whole(m, q->piece)});
 }
 

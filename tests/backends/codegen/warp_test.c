@@ -29,12 +29,15 @@ static integer *loop_number(asked *a, int which)
 
 static void begin(asked *a)
 {
-    static const dialect spoken = {.lane = "lane"};
+    static const function none[] = {{0}};
+    static const dialect spoken = {.lane = "lane", .function = none};
     static const target machine = {.warp = N_WARP};
     static plan p = {.on = &machine};
     static kernel k;
     static emitter m = {.d = &spoken, .p = &p, .k = &k, .group = N_LANE};
     *a = (asked){.walk.m = &m};
+    static callees uses;
+    m.mem = m.sp.mem = &a->mem, m.out.uses = &uses;
     a->w = arena_get(&a->mem, sizeof *a->w), a->walk.mem = &a->mem;
     warp_make(a->w, &m, &a->mem);
     walk_name(&a->walk, "i", loop_number(a, I)), walk_name(&a->walk, "j", loop_number(a, J));
@@ -59,7 +62,9 @@ static void test_numbers(void)
     begin(&a);
     const cexpr *lane = cexpr_word(&a.mem, "lane"), *i = cexpr_word(&a.mem, "i"), *seven = cexpr_number(&a.mem, 7),
                 *four = cexpr_number(&a.mem, 4);
-    const cexpr *const swizzled[] = {lane, cexpr_number(&a.mem, 2), cexpr_number(&a.mem, 3), cexpr_number(&a.mem, 8)};
+    emitter *m = (emitter *)(uintptr_t)a.walk.m;
+    const cexpr *swizzled = copy_index(m, &(source){.shift = 2, .mask = 3, .piece = 8},
+                                       affine_const(&m->sp, FIFTH)); /* as kernels say it */
     const cexpr *read = cexpr_element(&a.mem, "x", sum(&a, 1, "lane", 1, "i", 8), 0);
     ((cexpr *)read)->bytes = 4;
     const struct {
@@ -84,8 +89,7 @@ static void test_numbers(void)
          cexpr_whole(&a.mem, W_BOTH, cexpr_whole(&a.mem, W_LESS, lane, seven), cexpr_whole(&a.mem, W_LESS, i, four)),
          0},
         {"bits", cexpr_whole(&a.mem, W_BITS, lane, four), FIFTH ^ 4},
-        {"pieces that change places", cexpr_whole_as(&a.mem, W_SWIZZLED, "swizzled($0, $1, $2, $3)", 4, swizzled),
-         slice_swizzled(FIFTH, 2, 3, 8)},
+        {"pieces that change places", swizzled, slice_swizzled(FIFTH, 2, 3, 8)},
         {"a cast", cexpr_cast(&a.mem, "(int64_t)($0)", lane), FIFTH},
         {"a negation, which nobody works out", cexpr_one(&a.mem, "!$0", lane), 0},
         {"what data say", read, 0},
