@@ -59,7 +59,7 @@ for header in "$SOURCE"/include/*.h; do
     diff "$to/listed" "$to/sections" || { echo "$header lists (<) other sections than it has (>)"; exit 1; }
 done
 
-cat "$SOURCE"/include/*.h | grep -o '\<ts_[a-z0-9_]*(' | tr -d '(' | sort -u >"$to/declared"
+grep -hv '^typedef' "$SOURCE"/include/*.h | grep -o '\<ts_[a-z0-9_]*(' | tr -d '(' | sort -u >"$to/declared"
 nm -D --defined-only "$lib/libtessera.so" | awk '{ print $NF }' | sort -u >"$to/exported"
 [ -s "$to/declared" ]
 diff "$to/declared" "$to/exported" || { echo "header (<) and library (>) differ"; exit 1; }
