@@ -1,8 +1,8 @@
 /* ontop.c - a back end that the project does not have. What the generator writes in its language goes through a C
  * compiler; three groups then take turns at each kernel, each with its hands at once. */
 #include "backends/ontop/ontop.h"
-#include "graph/eval/eval.h"
 #include "backends/derived.h"
+#include "graph/eval/eval.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
