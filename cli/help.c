@@ -27,8 +27,7 @@ static const char whole_form[] = TOP "\n{!bold}Options{!}\n[groups*[first?|\n][o
                       "  tessera run model.onnx --seed 1             {!faint}# a first run, on random inputs{!}\n"
                       "  tessera explain bert-base                   {!faint}# its loops, tile by tile{!}\n"
                       "\n{!bold}Verbs{!}\n[*  {name:%-11s} {brief}\n]"
-                      "\ntessera help VERB explains a verb; tessera help exit the exit codes,\n"
-                      "tessera help M014 a message's code, tessera help axes the axis letters.\n";
+                      "\ntessera help WORD explains a verb, exit codes (exit), a code (M014), axes.\n";
 
 /* "-s, --schema FILE" into out */
 static void help_spell(char *out, size_t size, const option *o)

@@ -83,6 +83,10 @@ static bool runs(rig *r)
 {
     return ts_plan_runs(r->p, &r->e);
 }
+static bool device(rig *r) /* the plan's own word, which needs neither graph nor program */
+{
+    return ts_plan_device(r->p) != NULL;
+}
 static bool set_again(rig *r)
 {
     return set(r, S, TS_F32, 2, pair, start);
@@ -351,6 +355,7 @@ static const struct call {
 } calls[] = {
     {"build", build, "+++++++-"},
     {"runs", runs, "=======-"},
+    {"device", device, "========"},
     {"set", set_again, "+++++++-"},
     {"set: another rank", set_rank, "--------"},
     {"set: a rank that there is not", set_high_rank, "--------"},
