@@ -7,15 +7,20 @@
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # MPI itself frees not all that it takes
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
+head -40 train.tsv >dev.tsv
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none TESSERA
 set -- model.json --tokenizer vocab.txt --labels 2 --length 12 --batch 16 --lr 0.1 --shards 8 --ema 0.9 \
-    --dropout 0.1 --threads 1 -q
+    --dropout 0.1 --threads 1 --eval dev.tsv --eval-every 4 -q
 last=checkpoints/step-00000012
-same() { # A B: weights, what the optimizer keeps, and every loss and norm
+same() { # A B: weights, what the optimizer keeps, every loss, norm and metric
     for f in weights optimizer; do cmp -s "$1/$last/$f.safetensors" "$2/$last/$f.safetensors" || wrong "$2: other $f than $1"; done
-    for run in "$1" "$2"; do sed 's/,"ms".*//' "$run/metrics.jsonl" >"$run.rows"; done
+    for run in "$1" "$2"; do
+        sed 's/,"ms".*//; /eval_loss/d' "$run/metrics.jsonl" >"$run.rows"
+        grep eval_loss "$run/metrics.jsonl" >"$run.evals" # one more wherever a part of the run ended
+    done
     cmp -s "$1.rows" "$2.rows" || wrong "$2: other losses or norms than $1" "$(diff "$1.rows" "$2.rows" | head -4)"
+    grep -vxFf "$2.evals" "$1.evals" && wrong "$2: lacks a row of metrics of $1" "$(cat "$2.evals")"
     checked=$((checked + 1))
 }
 
@@ -28,6 +33,8 @@ same one threads
 "${PYTHON:-python3}" - <<'PY' || wrong "shards compute something else than a whole batch"
 import json
 rows = {n: [json.loads(l) for l in open(n + "/metrics.jsonl")] for n in ("whole", "one", "twice")}
+assert all(len([r for r in rows[n] if "eval_loss" in r]) >= 2 for n in rows), rows["twice"]
+rows = {n: [r for r in rows[n] if "loss" in r] for n in rows}
 for a, b in zip(rows["whole"], rows["one"]): # f32 sums of 16 examples in another order, over 12 steps
     for k in ("loss", "grad_norm", "lr"):
         assert abs(a[k] - b[k]) <= 1e-5 * abs(a[k]), (k, a, b)
@@ -174,9 +181,12 @@ PY
     [ $? = 2 ] && grep -q '3 processes cannot share --shards 8' said || wrong "$mpi: 3 ranks" "$(cat said)"
     timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 "$TESSERA" train "$@" --data other.tsv -o no >said 2>&1
     [ $? = 2 ] && grep -q 'rank 1 has --data .*other.tsv' said || wrong "$mpi: other data" "$(cat said)"
-    mkdir -p $mpi-moved && cp model.json weights.safetensors vocab.txt $mpi-moved && cp other.tsv $mpi-moved/train.tsv
+    mkdir -p $mpi-moved && cp model.json weights.safetensors vocab.txt dev.tsv $mpi-moved && cp other.tsv $mpi-moved/train.tsv
     timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 sh -c "cd $mpi-moved && exec \"\$TESSERA\" \"\$@\"" sh train "$@" --data train.tsv -o no >said 2>&1
     [ $? = 2 ] && grep -q 'rank 1 has the training data' said || wrong "$mpi: data of the same name" "$(cat said)"
+    mkdir -p other && cp "$TESSERA" "$(dirname "$TESSERA")"/collective-*.so other && echo >>"other/$(basename "$TESSERA")"
+    timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 "other/$(basename "$TESSERA")" train "$@" --data train.tsv -o no >said 2>&1
+    [ $? = 2 ] && grep -q 'rank 1 has the program' said || wrong "$mpi: another program" "$(cat said)"
     timeout 60 "mpirun.$mpi" -n 1 "$TESSERA" train "$@" --data train.tsv -o no : -n 1 "$TESSERA" train "$@" --data none.tsv -o no >said 2>&1
     [ $? = 8 ] && grep -q "rank 1: cannot open 'none.tsv'" said || wrong "$mpi: a rank without data" "$(cat said)"
     # a rank on an older machine; a sanitizer's shadow is more than that has memory for
@@ -222,6 +232,7 @@ abi=$BUILD/tests/mpiabi
 if [ -e "$abi/libmpi_abi.so.0" ] && command -v mpirun.mpich >/dev/null; then
     mkdir -p alone && cp "$TESSERA" "$(dirname "$TESSERA")/collective-abi.so" alone
     command=alone/$(basename "$TESSERA")
+    "$command" train "$@" --data train.tsv --steps 1 -o alone/run >said 2>&1 || wrong "abi: one process asks for an MPI" "$(cat said)"
     for n in 2 4; do
         LD_LIBRARY_PATH=$abi timeout 120 mpirun.mpich -n $n "$command" train "$@" --data train.tsv --steps 12 -o abi$n >said 2>&1 ||
             wrong "abi: $n ranks end with $?" "$(cat said)"

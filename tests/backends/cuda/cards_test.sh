@@ -1,11 +1,12 @@
 #!/bin/sh
-# cards_test.sh - shards on cards: one, two or four of them end with the same bits, with NCCL between them, by way of the host
-# without it and of several processes, each on a card of its own, and when a run goes on with another number; of a step batches go to the cards and losses come back, whatever
-# weights there are. On the stand-ins for the driver and for NCCL.
+# cards_test.sh - shards on cards: one, two, four or eight of them end with the same bits, with NCCL between them, by way of
+# the host without it and of several processes, each on a card of its own, and when a run goes on with another number; of a
+# step batches go to the cards and losses come back, whatever weights there are; so do the shards of a pass. On the
+# stand-ins for the driver and for NCCL.
 # ctest: drivers timeout=900
 . "$SOURCE/tests/cli/expect.sh"
 . "$SOURCE/tests/backends/cuda/stand_in.sh"
-export SIMCUDA_DEVICES=4 TESSERA_CUDA="$TESSERA_CUDA,nccl=$BUILD/tests/gpusim/libnccl.so.2"
+export SIMCUDA_DEVICES=8 TESSERA_CUDA="$TESSERA_CUDA,nccl=$BUILD/tests/gpusim/libnccl.so.2"
 cd "$dir" || exit 1
 "${PYTHON:-python3}" "$SOURCE/tests/train/fixture.py" . || exit 77
 "${PYTHON:-python3}" - <<'PY'
@@ -19,7 +20,7 @@ json.dump({"format": "graph/1", "name": "line", "opset": {"": 17}, "weights": {"
            "inputs": [{"name": "x", "dtype": "f32", "shape": ["batch", 6]}], "outputs": [{"name": "y"}],
            "nodes": [{"op": "MatMul", "in": ["x", "w"], "out": ["y"]}]}, open("nan.json", "w"))
 PY
-four=cuda:0,cuda:1,cuda:2,cuda:3
+four=cuda:0,cuda:1,cuda:2,cuda:3 eight=$four,cuda:4,cuda:5,cuda:6,cuda:7
 by= # what starts it
 train() { # FOLDER TARGET ARGUMENT...
     checked=$((checked + 1))
@@ -37,10 +38,14 @@ same() { # A B STEPS: weights, what the optimizer keeps, and every loss and norm
     cmp -s "$1.rows" "$2.rows" || wrong "$2: other losses or norms than $1" "$(diff "$1.rows" "$2.rows" | head -4)"
 }
 train one cuda --steps 5 -q
-for n in 2 4; do
-    train cards$n "$(echo $four | cut -d, -f1-$n)" --steps 5 -q
+for n in 2 4 8; do
+    train cards$n "$(echo $eight | cut -d, -f1-$n)" --steps 5 -q
     same one cards$n 5
 done
+for on in cuda $four; do
+    expect 0 total run model.json --dim batch=16 --dim seq=12 --seed 1 --shards 8 --target $on -o pass-$on
+done
+cmp pass-cuda/total.npy pass-$four/total.npy || wrong "four cards compute other shards of a pass than one"
 for on in cuda cuda:0,cuda:1; do # each parameter's norm, where it is asked for; a loss that is none
     train norms-$on $on --steps 1 --total-steps 5 --grad-norms grad.$on -q
     "$TESSERA" train nan.json --data x=nan.npy --data label=nan-y.npy --head none --batch 8 --steps 1 --shards 8 --target $on -q -o nan-$on 2>said
@@ -116,11 +121,11 @@ for mpi in openmpi:ompi-c mpich:mpich; do
     by="timeout 120 mpirun.${mpi%:*} -n 2"
     train "${mpi%:*}" cuda --steps 5
     same one "${mpi%:*}" 5
-    grep -q 'ranks compute: 0 on cuda:0, 1 on cuda:1$' said || wrong "$mpi: both ranks compute on one card of four" "$(cat said)"
+    grep -q 'ranks compute: 0 on cuda:0, 1 on cuda:1$' said || wrong "$mpi: both ranks compute on one card of eight" "$(cat said)"
     SIMCUDA_DEVICES=1 train "${mpi%:*}-share" cuda --steps 1 --total-steps 5
     grep -q 'ranks compute: 0 on cuda:0, 1 on cuda:0$' said || wrong "$mpi: a card that is not here" "$(cat said)"
     $by "$TESSERA" bench wide.json --dim batch=2 --ranks --min-time 1ms --target cuda --json >said &&
-        grep -q '"device":.*"cuda:1"' said || wrong "$mpi: a pass of two ranks keeps to one card of four" "$(cat said)"
+        grep -q '"device":.*"cuda:1"' said || wrong "$mpi: a pass of two ranks keeps to one card of eight" "$(cat said)"
     train "${mpi%:*}-two" cuda:0,cuda:1 --steps 5 -q
     same one "${mpi%:*}-two" 5
 done
