@@ -129,7 +129,7 @@ cat >none.json <<'END'
 {"format":"tiling/1","rules":[{"name":"sevens","match":{"op":"matmul","dims":{"m":7}},"loops":"m n k"}]}
 END
 expect 0 'decides no kernel: the plan has none of its operations: matmul goes by Strassen; it has' \
-    check minilm -s none.json --dim seq=64 --isa avx512
+    check minilm -s none.json --dim seq=512 --threads 2 --machine 'l3:1(32MB) l2:2(1MB) l1d:2(32KB) core:2 isa:avx512'
 # what is refused is said wherever it matters, and does not count as followed
 cat >refused.json <<'END'
 {"format":"tiling/1","rules":[{"name":"mine","match":{"op":"matmul"},"loops":["m n q","guess"]}]}
