@@ -76,7 +76,7 @@ static bool usable(const site *s, err *e)
     if (!s->asked_at || !e)
         return false;
     err_in(e, "%s", s->asked_at);
-    return strstr(e->text, "\n  hint: ") ? false : err_hint(e, "name another place there, or leave it out");
+    return err_hinted(e) ? false : err_hint(e, "name another place there, or leave it out");
 }
 
 /* A part's inputs are some of the whole plan's: input_at says which. */

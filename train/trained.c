@@ -14,7 +14,7 @@
 static ts_tokenizer *open_tokenizer(const char *what, ts_error *e)
 {
     ts_tokenizer *t = ts_tokenizer_open(what, e);
-    if (!t && !strstr(e->text, "hint: "))
+    if (!t && !err_hinted(e))
         err_hint(e, "--tokenizer takes a vocab.txt, a tokenizer.json, or the word bytes");
     return t;
 }

@@ -83,9 +83,15 @@ void memory_failed(size_t bytes, const char *what)
     exit(TS_MEMORY);
 }
 
+static const char mark[] = "\n  hint: ";
+
+bool err_hinted(const err *e)
+{
+    return strstr(e->text, mark) != NULL;
+}
+
 bool err_hint(err *e, const char *fmt, ...)
 {
-    static const char mark[] = "\n  hint: ";
     if (!e || !err_is(e))
         return false;
     size_t n = strlen(e->text);

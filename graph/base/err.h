@@ -16,6 +16,7 @@ bool err_memory(err *e, size_t bytes, const char *fmt, ...) __attribute__((forma
 /* For programs, which may end: says the same and exits with TS_MEMORY. The library gives errors. */
 _Noreturn void memory_failed(size_t bytes, const char *what);
 bool err_hint(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* appends "\n  hint: ..." */
+bool err_hinted(const err *e);                                                     /* it says what to do already */
 /* Prefixes "...: " to the text kept */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool err_is(const err *e);

@@ -207,7 +207,10 @@ bool g_none_open(graph *g, const char *what, int n, const node *const *list)
 void g_tell_closed(graph *g, const node *call)
 {
     for (int k = 0; k < call->n_in; k++) {
-        if (!call->in[k]->closed_by || strstr(g->err.text, call->in[k]->closed_by))
+        bool told = !call->in[k]->closed_by;
+        for (int i = 0; i < k; i++)
+            told = told || call->in[i]->closed_by == call->in[k]->closed_by;
+        if (told)
             continue;
         const node *of = origin(call->in[k]);
         ENDED_BY(text_free) text t = {0};
