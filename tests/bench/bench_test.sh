@@ -21,6 +21,7 @@ for c in a, b:
     assert s["n"] == r["machine_state"]["counted_rounds"]
     assert 0 < s["min_ns"] <= s["median_ns"] <= s["p90_ns"], s
     assert c["memory"]["peak_bytes"] > 1e6
+    assert set(c["build"]["phases"]) >= {f"{p}_s" for p in ("plan", "texts", "compiler", "assembler", "linker", "load")}
     assert 0 <= c["numerics"]["max_rel"] <= 1e-4 == c["numerics"]["tolerance"]
     assert c["kernels"] and sum(k["flops"] for k in c["kernels"]) >= 2 * 256 * 512 * 512
     for k in c["kernels"]:
