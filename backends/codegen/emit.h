@@ -290,7 +290,7 @@ const cexpr *emit_index(emitter *m, const affine *a);
 /* For as long as the statements live */
 const char *number_text(const emitter *m, int64_t n);
 const cexpr *emit_whole(const emitter *m, int64_t n);
-const cexpr *emit_long(const emitter *m, int64_t n);            /* of the type of loop variables, whatever it meets */
+const cexpr *emit_long(const emitter *m, int64_t n);             /* of the type of loop variables, whatever it meets */
 stmt *emit_written_out(emitter *m, const char *name, int64_t n); /* opens a loop of n trips, all in the text */
 const char *pointer_type(const emitter *m, reach who, dtype d, bool written); /* "const float *" */
 const cexpr *scratch_at(const emitter *m, const char *of, int64_t offset);
