@@ -373,11 +373,14 @@ static void all_kept(turn *t)
 static bool has_more(const node *now, const node *next, int *axis)
 {
     const type *a = &now->type, *b = &next->type;
-    int n = 0;
+    int n = 0, last = 0;
     for (int i = 0; i < a->rank && a->rank == b->rank; i++)
         if (a->dim[i] != b->dim[i])
-            n += 1 + (a->dim[i] > b->dim[i]), *axis = i;
-    return n == 1 && a->dtype == b->dtype;
+            n += 1 + (a->dim[i] > b->dim[i]), last = i;
+    if (n != 1 || a->dtype != b->dtype)
+        return false;
+    *axis = last;
+    return true;
 }
 
 /* What a next value has behind what it was, that being nothing but its beginning; NULL: it is something else */
